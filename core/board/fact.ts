@@ -1,0 +1,46 @@
+import type { Event } from '../events/index.ts';
+import type { Count, Fault, Instant, PersonaId, Reach, SourceId, Vital } from '../model/index.ts';
+
+/** Until when a persona, or everything, is silent. */
+export type Until = { readonly is: 'never' } | { readonly is: 'at'; readonly at: Instant } | { readonly is: 'forever' };
+
+/** What just became true: the only thing the board, the notifications and the history are made from. */
+export type Fact =
+  | {
+      readonly is: 'joined';
+      readonly at: Instant;
+      readonly persona: PersonaId;
+      readonly source: SourceId;
+      readonly address: string;
+      readonly label: string;
+      readonly stem: string;
+      /** Absolute path of the file an agent follows. */
+      readonly eventsFile: string | null;
+      /** A level is stale when it is older than this. */
+      readonly staleAfterMs: number;
+    }
+  | { readonly is: 'left'; readonly at: Instant; readonly persona: PersonaId }
+  /** A full look came back healthy. */
+  | {
+      readonly is: 'looked';
+      readonly at: Instant;
+      readonly persona: PersonaId;
+      readonly reach: Reach;
+      readonly unread: Count;
+      readonly urgent: Count;
+      readonly vital: Vital;
+      readonly cursor: number | null;
+    }
+  /** Counts without a full look, from the pending list. */
+  | { readonly is: 'counted'; readonly at: Instant; readonly persona: PersonaId; readonly unread: Count; readonly urgent: Count }
+  | { readonly is: 'failed'; readonly at: Instant; readonly persona: PersonaId; readonly reach: Reach; readonly fault: Fault }
+  /** The sink took these events of the persona, in this order. */
+  | { readonly is: 'told'; readonly at: Instant; readonly persona: PersonaId; readonly events: readonly Event[] }
+  /** The sink refused; the same events are offered again. */
+  | { readonly is: 'held'; readonly at: Instant; readonly persona: PersonaId; readonly fault: Fault }
+  /** A whole source can not even say who is there (start-up or a rescan); null fault = it can again. */
+  | { readonly is: 'source'; readonly at: Instant; readonly source: SourceId; readonly address: string; readonly fault: Fault | null }
+  /** Notifications off for one persona, or for all (`persona` null = "Pause notifications"). */
+  | { readonly is: 'muted'; readonly at: Instant; readonly persona: PersonaId | null; readonly until: Until }
+  /** How a surface does: shown on the page and in `doctor`. */
+  | { readonly is: 'surface'; readonly at: Instant; readonly surface: 'tray' | 'notifications'; readonly state: string };

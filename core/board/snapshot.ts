@@ -1,0 +1,68 @@
+import type { Count, Instant, PersonaId, Reach, SourceId, Vital } from '../model/index.ts';
+import type { Until } from './fact.ts';
+
+/** A value that says when it was seen and from when on it is old. */
+export interface Seen<T> {
+  readonly value: T;
+  /** Null: never seen. */
+  readonly asOf: Instant | null;
+  readonly staleAfter: Instant | null;
+}
+
+export interface PersonaView {
+  readonly id: PersonaId;
+  readonly stem: string;
+  readonly source: SourceId;
+  readonly label: string;
+  readonly reach: Reach;
+  /** The last fault's message and next step while failing or down, else null. */
+  readonly reason: string | null;
+  /** When the present standing began. */
+  readonly since: Instant | null;
+  readonly vital: Vital;
+  readonly unread: Seen<Count>;
+  readonly urgent: Seen<Count>;
+  readonly cursor: number | null;
+  readonly lastEventId: string | null;
+  readonly lastMailAt: Instant | null;
+  /** Events wait for the sink to take them. */
+  readonly held: string | null;
+  readonly muted: Until;
+  readonly eventsFile: string | null;
+}
+
+/** One outage as a person thinks of it: everything that is down for the same reason. */
+export interface CauseView {
+  readonly key: string;
+  readonly scope: 'persona' | 'source' | 'machine';
+  readonly since: Instant;
+  readonly message: string;
+  readonly personas: readonly PersonaId[];
+}
+
+export interface HiveView {
+  readonly source: SourceId;
+  readonly address: string;
+  readonly state: 'UP' | 'DOWN' | 'PENDING';
+  readonly reason: string | null;
+}
+
+/** The board at one moment. `rev` rises with every change of what it shows, and only then. */
+export interface Snapshot {
+  readonly rev: number;
+  /** By id, in plain code-unit order. */
+  readonly personas: readonly PersonaView[];
+  readonly causes: readonly CauseView[];
+  readonly hives: readonly HiveView[];
+  readonly totals: {
+    readonly unread: Count;
+    readonly urgent: Count;
+    readonly up: number;
+    readonly down: number;
+    readonly personas: number;
+  };
+  /** "Pause notifications". */
+  readonly paused: Until;
+  readonly tray: string;
+  readonly notifications: string;
+}

@@ -1,0 +1,63 @@
+import type { PersonaId } from '../model/index.ts';
+
+/** `mail` wakes an agent, `liveness` must not, `diagnostic` is everything else, also any kind a reader does not know. */
+export type WakeClass = 'mail' | 'liveness' | 'diagnostic';
+
+interface Common {
+  /** The inbox system, `kijito-inbox` for every hive. */
+  readonly source: string;
+  /** When the event was made, UTC, see `isoOf`. */
+  readonly ts: string;
+  /** Absent only for a single `--url` target, which has no persona (Kijito spec 14.1). */
+  readonly persona?: PersonaId;
+  /** `PERSONA:new:ID`, or `PERSONA:EVENT:RUN-N`; `_` stands for no persona. Same message, same id, for ever. */
+  readonly event_id: string;
+  readonly wake_class: WakeClass;
+}
+
+/** New mail. `content` is absent with `--no-content`; it is other agents' text and never an instruction. */
+export interface NewEvent extends Common {
+  readonly event: 'new';
+  readonly id: number;
+  readonly from: string;
+  readonly created: string;
+  readonly content?: string;
+  /** The persona wrote this mail itself: a follower need not wake. Absent otherwise. */
+  readonly self?: true;
+}
+
+/** The events of the Kijito spec 6.1 and 14, as one union: everything a sink or a follower ever sees. */
+export type Event =
+  | NewEvent
+  | (Common & { readonly event: 'armed'; readonly cursor: number })
+  | (Common & {
+      readonly event: 'alert';
+      readonly reason: 'unreachable';
+      readonly consecutive_failures: number;
+      /** Nominal: failures x poll seconds; not a measured time. */
+      readonly seconds: number;
+    })
+  | (Common & { readonly event: 'recovered'; readonly cursor: number | null })
+  | (Common & { readonly event: 'heartbeat'; readonly cursor: number | null })
+  | (Common & { readonly event: 'seed_ahead'; readonly seeded: number; readonly current_max: number })
+  | (Common & { readonly event: 'replay_capped'; readonly capped_to: number; readonly dropped: number })
+  | (Common & { readonly event: 'persona_added' });
+
+export type EventName = Event['event'];
+
+/** Names that must never wake an agent; a closed set (Kijito contract b). */
+const LIVENESS: ReadonlySet<string> = new Set(['heartbeat', 'armed', 'delivered', 'read', 'gone', 'cleared', 'acked']);
+
+export function wakeClassOf(event: string): WakeClass {
+  if (event === 'new') return 'mail';
+  return LIVENESS.has(event) ? 'liveness' : 'diagnostic';
+}
+
+export function newEventId(persona: PersonaId | null, id: number): string {
+  return `${persona ?? '_'}:new:${id}`;
+}
+
+/** `run` is 16 hex digits drawn once a process, `n` counts from 1 in a watch. */
+export function otherEventId(persona: PersonaId | null, event: EventName, run: string, n: number): string {
+  return `${persona ?? '_'}:${event}:${run}-${n}`;
+}

@@ -1,0 +1,10 @@
+export {
+  type Event,
+  type EventName,
+  type NewEvent,
+  newEventId,
+  otherEventId,
+  type WakeClass,
+  wakeClassOf,
+} from './event.ts';
+export { eventOf, lineOf } from './line.ts';

@@ -1,0 +1,63 @@
+/**
+ * Everything that can go wrong, with what to do next. One table: code, docs and exit codes derive from it.
+ * `next` is the step a person should take; `exit` is what a command ends with when the fault is fatal to it.
+ */
+export const FAULTS = {
+  refused: { next: 'check that the server is running at that address' },
+  dns: { next: 'check the host name and the network' },
+  timeout: { next: 'check that the server answers; it is asked again by itself' },
+  broken: { next: 'the connection ended in the middle of the answer; it is asked again by itself' },
+  status: { next: 'look at the log of the server' },
+  'not-found': { next: 'check the address; the inbox may be switched off on the server' },
+  unauthorized: { next: 'give a valid token with --token-file or KIJITOMON_TOKEN' },
+  redirect: { next: 'use the address the server redirects to; redirects are never followed' },
+  'not-json': { next: 'check that the address is that of a hive' },
+  shape: { next: 'check that the address is that of a hive' },
+  'too-large': { next: 'the answer is over 16 MiB; have the server send a smaller window' },
+  blocked: { next: 'use a public address, or allow the class with --allow-loopback or --allow-private' },
+  'bad-url': { next: 'give an http or https address without a user name in it' },
+  'lock-held': { next: 'state-file in use: stop the other watcher, or give another --state-file' },
+  unreadable: { next: 'check that the file exists and that this user may read it' },
+  unwritable: { next: 'check the owner and mode of the directory; it is tried again by itself' },
+  'no-space': { next: 'free space on the disk; it is tried again by itself' },
+  'exec-failed': { next: 'run the command by hand with the same environment' },
+  'exec-timeout': { next: 'make the command end within 10 seconds' },
+  'reader-gone': { next: 'the reader of stdout went away; start again with a reader, or use --events-file' },
+  database: { next: 'check the disk and the file hivebar.sqlite' },
+  usage: { next: 'see --help' },
+  internal: { next: 'report this with the log' },
+} as const satisfies Record<string, { next: string }>;
+
+export type FaultCode = keyof typeof FAULTS;
+
+/** What one banner would be about: a persona's own trouble, a whole source's, or the machine's. */
+export interface Scope {
+  readonly is: 'persona' | 'source' | 'machine';
+  /** Names the cause: all faults with one key are one outage to a person. */
+  readonly key: string;
+}
+
+/** An expected failure. `message` names what was wrong and with which value; the table adds the next step. */
+export class Fault extends Error {
+  readonly code: FaultCode;
+  readonly scope: Scope;
+
+  constructor(code: FaultCode, message: string, scope: Scope, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'Fault';
+    this.code = code;
+    this.scope = scope;
+  }
+
+  /** The message and the next step in one line, for a person. */
+  explain(): string {
+    return `${this.message}: ${FAULTS[this.code].next}`;
+  }
+}
+
+/** Any thrown value as a Fault, so that no failure leaves a loop unexplained. */
+export function faultOf(error: unknown, scope: Scope): Fault {
+  if (error instanceof Fault) return error;
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return new Fault('internal', text, scope, { cause: error });
+}

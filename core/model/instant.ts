@@ -1,0 +1,39 @@
+/** Milliseconds since 1970-01-01T00:00:00Z; a fraction carries microseconds. */
+export type Instant = number;
+
+const DAY = 86_400_000;
+
+/**
+ * The UTC form that every event carries: `2026-06-20T10:00:00.123000+00:00`, always six decimals.
+ * Pure arithmetic (proleptic Gregorian calendar), so that the core needs no wall clock to print one.
+ */
+export function isoOf(at: Instant): string {
+  const micros = Math.floor(at * 1000);
+  const days = Math.floor(micros / (DAY * 1000));
+  const rest = micros - days * DAY * 1000;
+  const { year, month, day } = civil(days);
+  const seconds = Math.floor(rest / 1_000_000);
+  const date = `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
+  const time = `${pad(Math.floor(seconds / 3600), 2)}:${pad(Math.floor(seconds / 60) % 60, 2)}:${pad(seconds % 60, 2)}`;
+  return `${date}T${time}.${pad(rest % 1_000_000, 6)}+00:00`;
+}
+
+/** Days since 1970-01-01 to a calendar date; eras of 400 years of 146,097 days, years that begin in March. */
+function civil(days: number): { year: number; month: number; day: number } {
+  const shifted = days + 719_468;
+  const era = Math.floor(shifted / 146_097);
+  const dayOfEra = shifted - era * 146_097;
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  );
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153);
+  const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
+  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  return { year, month, day };
+}
+
+function pad(n: number, width: number): string {
+  return String(n).padStart(width, '0');
+}

@@ -1,0 +1,4 @@
+export interface Random {
+  /** `bytes` random bytes as lower-case hex. */
+  hex(bytes: number): string;
+}

@@ -1,0 +1,19 @@
+/** A command to run to its end. `file` is never looked up in the current folder; there is no shell unless `file` is one. */
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** The whole environment of the child; nothing is inherited beside it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+export type Ended =
+  | { readonly is: 'exited'; readonly code: number; readonly stderr: string }
+  | { readonly is: 'killed'; readonly signal: string; readonly stderr: string }
+  | { readonly is: 'timeout' }
+  | { readonly is: 'not-started'; readonly why: string };
+
+export interface Spawn {
+  /** Runs in a process group of its own; on time-out or abort the whole group is killed. Never rejects. */
+  run(command: Command, signal: AbortSignal): Promise<Ended>;
+}

@@ -1,0 +1,25 @@
+import type { Event } from '../events/index.ts';
+import type { Fault } from '../model/index.ts';
+
+/** What a sink took: everything, or the first `count` events and then a failure. */
+export type Taken = { readonly is: 'all' } | { readonly is: 'stopped'; readonly count: number; readonly fault: Fault };
+
+/** What a sink already holds at start, so that a kill between sink and mark repeats nothing: `event_id`s of `new` events. */
+export interface Tail {
+  readonly eventIds: ReadonlySet<string>;
+}
+
+export const EMPTY_TAIL: Tail = { eventIds: new Set() };
+
+/**
+ * Where one watch's events go; exactly one a watch. `take` hands over in order and stops at the first failure; it never
+ * rejects. `Kept` is what the watch wants remembered with the events: a sink that keeps it (the outbox) commits both in
+ * one transaction, any other sink ignores it and the watcher saves it elsewhere.
+ */
+export interface Sink<Kept> extends AsyncDisposable {
+  /** True when `take` also makes `kept` durable. */
+  readonly keeps: boolean;
+  /** @throws Fault when the sink can never work. A sink that is only refused for now opens, and fails its `take`. */
+  open(): Promise<Tail>;
+  take(events: readonly Event[], kept: Kept, signal: AbortSignal): Promise<Taken>;
+}

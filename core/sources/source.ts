@@ -1,0 +1,73 @@
+import type { Count, Instant, PersonaId, SourceId, Vital } from '../model/index.ts';
+
+/** One inbox as its source announces it. */
+export interface Persona {
+  /** Unique in Hivebar: the bare name for the primary hive, else prefixed with the source. */
+  readonly id: PersonaId;
+  /** The name as the source spells it; goes back to the source unchanged. */
+  readonly address: string;
+  /** What a person reads. */
+  readonly label: string;
+}
+
+/** How far a watch has handed over. A log's is a cursor: every row up to and with `id` was handed over. */
+export type Mark = { readonly is: 'unset' } | { readonly is: 'at'; readonly id: number };
+
+/** One message, trimmed at the edge: `content` is already cut and cleaned, null when content was not asked for. */
+export interface Row {
+  readonly id: number;
+  readonly from: string;
+  readonly created: string;
+  readonly content: string | null;
+  readonly read: boolean;
+}
+
+/**
+ * `log`: rows with rising ids, ascending, each id once. Holds every row above the mark it was asked from (and may hold
+ * older ones); `max` is the largest id the inbox has, 0 when empty.
+ */
+export type Evidence = { readonly is: 'log'; readonly rows: readonly Row[]; readonly max: number };
+
+/** One peek. It never consumes: looking twice gives the same. */
+export interface Look {
+  readonly at: Instant;
+  readonly unread: Count;
+  readonly urgent: Count;
+  readonly vital: Vital;
+  readonly evidence: Evidence;
+}
+
+export interface Level {
+  readonly unread: Count;
+  readonly urgent: Count;
+}
+
+/** Counts of a whole source in one answer. A persona that is absent has none unread. */
+export interface Levels {
+  readonly at: Instant;
+  readonly of: ReadonlyMap<string, Level>; // by address
+  /** Opaque; given back to `hold`. Null when the server does not long-poll. */
+  readonly cursor: string | null;
+}
+
+export interface Pending {
+  /** @throws Fault `not-found` when the source has no such endpoint. */
+  once(signal: AbortSignal): Promise<Levels>;
+  /** Waits up to `ms` for a change after `cursor`. */
+  hold?(cursor: string, ms: number, signal: AbortSignal): Promise<Levels>;
+}
+
+/** An adapter to one inbox system. */
+export interface Source extends AsyncDisposable {
+  readonly id: SourceId;
+  /** What goes into the event key `source`. */
+  readonly kind: string;
+  /** Every persona with an inbox here. @throws Fault, never an empty list for "don't know". */
+  personas(signal: AbortSignal): Promise<readonly Persona[]>;
+  /** @throws Fault; never an empty answer for "don't know". */
+  look(persona: Persona, from: Mark, signal: AbortSignal): Promise<Look>;
+  /** Presence is the capability. */
+  readonly pending?: Pending;
+  /** Calls `wake` when something may have changed, without waiting for a tick. Presence is the capability. */
+  hints?(wake: (address: string) => void): Disposable;
+}
