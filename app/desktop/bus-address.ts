@@ -1,0 +1,27 @@
+export type BusAddress =
+  | { readonly is: 'address'; readonly address: string }
+  /** Holds when something exists at `path`. */
+  | {
+      readonly is: 'if-exists';
+      readonly path: string;
+      readonly address: string;
+    }
+  | { readonly is: 'none'; readonly why: string };
+
+/**
+ * Where the session bus is: DBUS_SESSION_BUS_ADDRESS, else `$XDG_RUNTIME_DIR/bus`. Nothing else is tried: other
+ * rules (an X11 property, starting a bus) would find or make a bus that no desktop listens to.
+ */
+export function busAddressOf(env: Readonly<Record<string, string | undefined>>): BusAddress {
+  const given = env.DBUS_SESSION_BUS_ADDRESS;
+  if (given !== undefined && given !== '') return { is: 'address', address: given };
+  const runtime = env.XDG_RUNTIME_DIR;
+  if (runtime?.startsWith('/')) {
+    const path = `${runtime.replace(/\/+$/, '')}/bus`;
+    return { is: 'if-exists', path, address: `unix:path=${path}` };
+  }
+  return {
+    is: 'none',
+    why: 'no session bus: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set',
+  };
+}

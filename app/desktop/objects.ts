@@ -1,0 +1,96 @@
+import type { Incoming, Reply } from './link.node.ts';
+import type { BusInterface, Variant } from './session-bus.ts';
+
+const PROPERTIES = 'org.freedesktop.DBus.Properties';
+const INTROSPECTABLE = 'org.freedesktop.DBus.Introspectable';
+const PEER = 'org.freedesktop.DBus.Peer';
+
+type MakeVariant = (signature: string, value: unknown) => Variant;
+
+/**
+ * Answers a call to one of our objects from its tables: the methods, and the standard interfaces that the tables imply
+ * (Properties, Introspectable, Peer; D-Bus specification, "Standard Interfaces").
+ */
+export function answer(call: Incoming, interfaces: readonly BusInterface[] | undefined, variant: MakeVariant): Reply {
+  if (call.iface === PEER && call.member === 'Ping') return ok('', []);
+  if (interfaces === undefined) return refuse('UnknownObject', `no object ${call.path}`);
+  if (call.iface === INTROSPECTABLE && call.member === 'Introspect') return ok('s', [introspection(interfaces)]);
+  if (call.iface === PROPERTIES) return property(call, interfaces, variant);
+  const table = interfaces.find((i) => i.name === call.iface);
+  if (table === undefined) return refuse('UnknownInterface', `no interface ${call.iface} at ${call.path}`);
+  const method = Object.hasOwn(table.methods, call.member) ? table.methods[call.member] : undefined;
+  if (method === undefined) return refuse('UnknownMethod', `no method ${call.iface}.${call.member}`);
+  if (method.in !== call.signature) {
+    return refuse('InvalidArgs', `${call.iface}.${call.member} takes '${method.in}', not '${call.signature}'`);
+  }
+  try {
+    return ok(method.out, method.run(call.body, call.sender));
+  } catch (error) {
+    return refuse('Failed', error instanceof Error ? error.message : String(error)); // told to who asked
+  }
+}
+
+function property(call: Incoming, interfaces: readonly BusInterface[], variant: MakeVariant): Reply {
+  const [name, key] = call.body;
+  const table = interfaces.find((i) => i.name === name)?.properties ?? {};
+  const variantOf = (k: string): Variant | null => {
+    const found = Object.hasOwn(table, k) ? table[k] : undefined;
+    return found === undefined ? null : variant(found.signature, found.get());
+  };
+  switch (`${call.member} ${call.signature}`) {
+    case 'GetAll s':
+      return ok('a{sv}', [Object.fromEntries(Object.keys(table).map((k) => [k, variantOf(k)]))]);
+    case 'Get ss': {
+      const value = variantOf(String(key));
+      return value === null ? refuse('UnknownProperty', `no property ${name}.${key}`) : ok('v', [value]);
+    }
+    case 'Set ssv':
+      return refuse('PropertyReadOnly', `${name}.${key} can only be read`);
+    default:
+      return refuse('InvalidArgs', `${call.iface}.${call.member} with '${call.signature}'`);
+  }
+}
+
+function ok(signature: string, body: readonly unknown[]): Reply {
+  return { is: 'ok', signature, body };
+}
+
+function refuse(name: string, text: string): Reply {
+  return { is: 'error', name: `org.freedesktop.DBus.Error.${name}`, text };
+}
+
+/** The XML form of the tables. Every name in it is a constant of ours, so nothing needs escaping. */
+export function introspection(interfaces: readonly BusInterface[]): string {
+  const args = (signature: string, direction: string): string =>
+    completeTypes(signature)
+      .map((type) => `<arg type="${type}"${direction}/>`)
+      .join('');
+  const lines = interfaces.map((i) => {
+    const methods = Object.entries(i.methods).map(
+      ([name, m]) =>
+        `<method name="${name}">${args(m.in, ' direction="in"')}${args(m.out, ' direction="out"')}</method>`,
+    );
+    const signals = Object.entries(i.signals).map(([name, s]) => `<signal name="${name}">${args(s, '')}</signal>`);
+    const properties = Object.entries(i.properties).map(
+      ([name, p]) => `<property name="${name}" type="${p.signature}" access="read"/>`,
+    );
+    return `<interface name="${i.name}">${[...methods, ...signals, ...properties].join('')}</interface>`;
+  });
+  return `<node>${lines.join('')}</node>`;
+}
+
+/** `ia{sv}av` -> `i`, `a{sv}`, `av`. */
+export function completeTypes(signature: string): string[] {
+  const types: string[] = [];
+  let start = 0;
+  let depth = 0;
+  for (let i = 0; i < signature.length; i += 1) {
+    const c = signature[i];
+    if (c === '(' || c === '{') depth += 1;
+    if (c === ')' || c === '}') depth -= 1;
+    if (depth > 0 || c === 'a') continue;
+    types.push(signature.slice(start, i + 1));
+    start = i + 1;
+  }
+  return types;
+}

@@ -1,0 +1,286 @@
+import { existsSync } from 'node:fs';
+import type { Clock, Log } from '../../core/ports/index.ts';
+import { busAddressOf } from './bus-address.ts';
+import { type Library, type Link, type LinkEvents, loadLibrary, openLink } from './link.node.ts';
+import { answer } from './objects.ts';
+import {
+  BusError,
+  type BusInterface,
+  type BusSignal,
+  type BusState,
+  type NoBus,
+  type SessionBus,
+  type SignalFilter,
+} from './session-bus.ts';
+
+const DRIVER = 'org.freedesktop.DBus';
+const RETRY_FIRST_MS = 1000;
+const RETRY_MOST_MS = 60_000;
+const DO_NOT_QUEUE = 4;
+
+export interface BusNeeds {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/**
+ * Joins the session bus named by the environment. Resolves after the first attempt: connected, or `gone` and trying on
+ * (1, 2, 4 ... 60 s), or `none` when there is nothing to try. The D-Bus library is loaded only when there is.
+ */
+export async function openSessionBus({ env, log, clock }: BusNeeds): Promise<SessionBus | NoBus> {
+  const found = busAddressOf(env);
+  if (found.is === 'none') return found;
+  if (found.is === 'if-exists' && !existsSync(found.path)) {
+    return {
+      is: 'none',
+      why: `no session bus: DBUS_SESSION_BUS_ADDRESS is not set and ${found.path} does not exist`,
+    };
+  }
+  const bus = new KeptBus(await loadLibrary(), found.address, log, clock);
+  await bus.connect();
+  return bus;
+}
+
+interface Subscription {
+  readonly filter: SignalFilter;
+  readonly listener: (signal: BusSignal) => void;
+}
+
+interface Owner {
+  /** Undefined: not known yet. */
+  owner: string | null | undefined;
+  readonly listeners: Set<(owner: string | null) => void>;
+}
+
+class KeptBus implements SessionBus {
+  readonly is = 'bus';
+  state: BusState = { is: 'gone', why: 'not connected yet' };
+  readonly #library: Library;
+  readonly #address: string;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  #link: Link | null = null;
+  #retry: Disposable | null = null;
+  #wait = RETRY_FIRST_MS;
+  readonly #stateListeners = new Set<(state: BusState) => void>();
+  readonly #subscriptions = new Set<Subscription>();
+  readonly #owners = new Map<string, Owner>();
+  readonly #objects = new Map<string, readonly BusInterface[]>();
+  readonly #names = new Set<string>();
+
+  constructor(library: Library, address: string, log: Log, clock: Clock) {
+    this.#library = library;
+    this.#address = address;
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  async connect(): Promise<void> {
+    const events: LinkEvents = {
+      signal: (signal) => this.#signal(signal),
+      incoming: (call) => answer(call, this.#objects.get(call.path), this.variant),
+      lost: (why) => this.#lost(why),
+    };
+    let link: Link;
+    try {
+      link = await openLink(this.#library, this.#address, this.#clock, events);
+    } catch (error) {
+      if (!(error instanceof BusError)) throw error;
+      this.#lost(error.message);
+      return;
+    }
+    if (this.state.is === 'closed') return link.close();
+    this.#link = link;
+    this.#wait = RETRY_FIRST_MS;
+    for (const name of this.#owners.keys()) this.#watch(name);
+    for (const { filter } of this.#subscriptions) this.#match('AddMatch', ruleOf(filter));
+    for (const name of this.#names) this.#request(name);
+    this.#become({ is: 'connected', uniqueName: link.uniqueName });
+  }
+
+  #lost(why: string): void {
+    if (this.state.is === 'closed') return;
+    const news = this.state.is === 'connected' || this.#wait === RETRY_FIRST_MS;
+    if (news) this.#log.warn('session bus: gone, trying again', { why });
+    this.#link = null;
+    this.#become({ is: 'gone', why });
+    for (const name of this.#owners.keys()) this.#owned(name, null);
+    this.#retry = this.#clock.after(this.#wait, () => {
+      this.connect().catch((error: unknown) => this.#log.error('session bus: given up', { error: String(error) }));
+    });
+    this.#wait = Math.min(this.#wait * 2, RETRY_MOST_MS);
+  }
+
+  #become(state: BusState): void {
+    this.state = state;
+    for (const listener of [...this.#stateListeners]) listener(state);
+  }
+
+  states(listener: (state: BusState) => void): Disposable {
+    return entry(this.#stateListeners, listener);
+  }
+
+  call: SessionBus['call'] = async (call) => {
+    if (this.#link === null) throw new BusError('gone', `${call.iface}.${call.member}: the bus is gone`);
+    return this.#link.call(call);
+  };
+
+  variant: SessionBus['variant'] = (signature, value) => new this.#library.Variant(signature, value);
+
+  signals(filter: SignalFilter, listener: (signal: BusSignal) => void): Disposable {
+    const owner = isUnique(filter.sender) ? null : this.owner(filter.sender, () => {});
+    const subscription: Subscription = { filter, listener };
+    this.#subscriptions.add(subscription);
+    this.#match('AddMatch', ruleOf(filter));
+    return {
+      [Symbol.dispose]: () => {
+        if (!this.#subscriptions.delete(subscription)) return;
+        this.#match('RemoveMatch', ruleOf(filter)); // the bus counts equal rules, so another subscription keeps its own
+        owner?.[Symbol.dispose]();
+      },
+    };
+  }
+
+  owner(name: string, listener: (owner: string | null) => void): Disposable {
+    let entryOf = this.#owners.get(name);
+    if (entryOf === undefined) {
+      entryOf = { owner: undefined, listeners: new Set() };
+      this.#owners.set(name, entryOf);
+      if (this.#link === null) entryOf.owner = null;
+      else this.#watch(name);
+    }
+    const { listeners, owner } = entryOf;
+    const own = (owner: string | null): void => listener(owner); // each subscription its own, though listeners may repeat
+    listeners.add(own);
+    if (owner !== undefined) queueMicrotask(() => listeners.has(own) && own(entryOf.owner ?? null));
+    return {
+      [Symbol.dispose]: () => {
+        if (!listeners.delete(own) || listeners.size > 0 || this.#owners.get(name) !== entryOf) return;
+        this.#owners.delete(name);
+        this.#match('RemoveMatch', ownerRule(name));
+      },
+    };
+  }
+
+  serve: SessionBus['serve'] = (path, interfaces) => {
+    if (this.#objects.has(path)) throw new Error(`${path} is served already`);
+    this.#objects.set(path, interfaces);
+    return {
+      emit: (iface, member, body) => {
+        const signature = interfaces.find((i) => i.name === iface)?.signals[member];
+        if (signature === undefined) throw new Error(`no signal ${iface}.${member} at ${path}`);
+        this.#link?.emit(path, iface, member, signature, body);
+      },
+      [Symbol.dispose]: () => {
+        if (this.#objects.get(path) === interfaces) this.#objects.delete(path);
+      },
+    };
+  };
+
+  own(name: string): Disposable {
+    this.#names.add(name);
+    this.#request(name);
+    return {
+      [Symbol.dispose]: () => {
+        this.#names.delete(name);
+        this.#driver('ReleaseName', 's', [name]);
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.state.is === 'closed') return;
+    this.#retry?.[Symbol.dispose]();
+    const link = this.#link;
+    this.#link = null;
+    this.#become({ is: 'closed' });
+    this.#stateListeners.clear();
+    await link?.close();
+  }
+
+  #signal(signal: BusSignal & { readonly iface: string }): void {
+    if (signal.sender === DRIVER && signal.member === 'NameOwnerChanged') {
+      const [name, , owner] = signal.body;
+      if (typeof name === 'string') this.#owned(name, typeof owner === 'string' && owner !== '' ? owner : null);
+    }
+    for (const { filter, listener } of [...this.#subscriptions]) {
+      if (filter.iface !== signal.iface) continue;
+      if (filter.member !== undefined && filter.member !== signal.member) continue;
+      if (filter.path !== undefined && filter.path !== signal.path) continue;
+      const sender = isUnique(filter.sender) ? filter.sender : this.#owners.get(filter.sender)?.owner;
+      if (sender === signal.sender) listener(signal);
+    }
+  }
+
+  #owned(name: string, owner: string | null): void {
+    const entryOf = this.#owners.get(name);
+    if (entryOf === undefined || entryOf.owner === owner) return;
+    entryOf.owner = owner;
+    for (const listener of [...entryOf.listeners]) listener(owner);
+  }
+
+  /** First the rule, then the question: a change in between is told by the rule. */
+  #watch(name: string): void {
+    const link = this.#link;
+    if (link === null) return;
+    this.#match('AddMatch', ownerRule(name));
+    link.call({ ...driver('GetNameOwner', 's', [name]) }).then(
+      ([owner]) => link === this.#link && this.#owned(name, String(owner)),
+      (error: unknown) => {
+        // "NameHasNoOwner" is the answer for nobody; a lost bus is told by `lost`
+        if (link === this.#link && error instanceof BusError && error.is === 'answered') this.#owned(name, null);
+      },
+    );
+  }
+
+  #match(member: 'AddMatch' | 'RemoveMatch', rule: string): void {
+    this.#driver(member, 's', [rule]);
+  }
+
+  #request(name: string): void {
+    this.#driver('RequestName', 'su', [name, DO_NOT_QUEUE]);
+  }
+
+  #driver(member: string, signature: string, body: readonly unknown[]): void {
+    this.#link?.call(driver(member, signature, body)).catch((error: unknown) => {
+      if (error instanceof BusError && error.is === 'gone') return; // done again after the reconnect
+      this.#log.warn('session bus: refused', {
+        member,
+        argument: body[0],
+        error: String(error),
+      });
+    });
+  }
+}
+
+function driver(member: string, signature: string, body: readonly unknown[]) {
+  return {
+    dest: DRIVER,
+    path: '/org/freedesktop/DBus',
+    iface: DRIVER,
+    member,
+    signature,
+    body,
+  };
+}
+
+function isUnique(name: string): boolean {
+  return name.startsWith(':') || name === DRIVER;
+}
+
+function ownerRule(name: string): string {
+  return `type='signal',sender='${DRIVER}',interface='${DRIVER}',member='NameOwnerChanged',arg0='${name}'`;
+}
+
+function ruleOf({ sender, path, iface, member }: SignalFilter): string {
+  const parts = [`type='signal'`, `sender='${sender}'`, `interface='${iface}'`];
+  if (path !== undefined) parts.push(`path='${path}'`);
+  if (member !== undefined) parts.push(`member='${member}'`);
+  return parts.join(',');
+}
+
+function entry<T>(set: Set<T>, item: T): Disposable {
+  set.add(item);
+  return { [Symbol.dispose]: () => void set.delete(item) };
+}
