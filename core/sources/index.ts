@@ -1,0 +1,1 @@
+export type { Evidence, Level, Levels, Look, Mark, Pending, Persona, Row, Source } from './source.ts';

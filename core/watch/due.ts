@@ -1,0 +1,39 @@
+import type { Instant } from '../model/index.ts';
+
+/** What the scheduler remembers of one persona between ticks. */
+export interface Pace {
+  readonly armed: boolean;
+  /** Reach is up: the last look was healthy. */
+  readonly healthy: boolean;
+  /** The sink refused; not before this instant is it offered again. */
+  readonly retryAt: Instant | null;
+  /** The unread count that was known before the last look began; null when none was. */
+  readonly unread: number | null;
+  /** Consecutive ticks without a look. */
+  readonly skipped: number;
+}
+
+/** What the pending list said of this persona on this tick; `no-answer` when there was none to ask or it failed. */
+export type Hint = { readonly is: 'unread'; readonly n: number } | { readonly is: 'no-answer' };
+
+export type Due = 'arm' | 'failing' | 'retry' | 'fallback' | 'unread' | 'floor' | 'asked';
+
+/**
+ * Why a persona's inbox is to be fetched on this tick, or null to skip it (Kijito spec 9 and 14.2): to arm, while it
+ * fails, to offer held events again, without a pending answer, when unread rose, and at least after `resyncEvery` skips,
+ * so that a lying count can only add latency.
+ */
+export function dueFor(pace: Pace, hint: Hint, at: Instant, resyncEvery: number, asked: boolean): Due | null {
+  if (!pace.armed) return 'arm';
+  if (pace.retryAt !== null) return at >= pace.retryAt || asked ? 'retry' : null;
+  if (asked) return 'asked';
+  if (!pace.healthy) return 'failing';
+  if (hint.is === 'no-answer') return 'fallback';
+  if (pace.unread === null || hint.n > pace.unread) return 'unread';
+  return pace.skipped >= resyncEvery ? 'floor' : null;
+}
+
+/** Milliseconds to wait before held events are offered again: 1 s, doubled to 30 s. */
+export function retryDelay(refusals: number): number {
+  return Math.min(1000 * 2 ** Math.max(refusals - 1, 0), 30_000);
+}

@@ -1,0 +1,109 @@
+import type { Fact } from '../board/index.ts';
+import { type Fault, faultOf } from '../model/index.ts';
+import type { Clock } from '../ports/index.ts';
+import type { Sink } from '../sinks/index.ts';
+import type { Look, Persona, Source } from '../sources/index.ts';
+import { retryDelay } from './due.ts';
+import { type Rules, type Saved, savedOf, type WatchState } from './state.ts';
+import { type Input, step } from './step.ts';
+
+/** Keeps what a watch remembers when its sink does not: the state file of a headless watch. */
+export interface Saver {
+  /** @throws Fault; the watch goes on and saves again after the next poll. */
+  save(saved: Saved): void;
+}
+
+export interface WatcherOptions {
+  readonly persona: Persona;
+  readonly source: Source;
+  readonly sink: Sink<Saved>;
+  /** Null: nothing is persisted (the sink keeps it, or no state file was given). */
+  readonly saver: Saver | null;
+  readonly rules: Rules;
+  readonly state: WatchState;
+  readonly clock: Clock;
+  readonly put: (fact: Fact) => void;
+}
+
+/** How one look went, for who schedules: nothing is thrown. */
+export type LookOutcome = { readonly is: 'healthy' } | { readonly is: 'failed'; readonly fault: Fault } | { readonly is: 'stopped' };
+
+/** One persona of one source: looks, steps, hands over, saves. Never two things at once. */
+export interface Watcher extends AsyncDisposable {
+  readonly persona: Persona;
+  /** One full poll. Resolves when its events are with the sink. `abort` ends it without a verdict. */
+  look(fetch: <T>(run: () => Promise<T>) => Promise<T>, abort: AbortSignal): Promise<LookOutcome>;
+  /** A tick without a look: only a heartbeat may be due. */
+  beat(abort: AbortSignal): Promise<void>;
+  readonly state: WatchState;
+  /** Null, or the earliest instant to offer held events again. */
+  readonly retryAt: number | null;
+}
+
+export function createWatcher(options: WatcherOptions): Watcher {
+  const { persona, source, sink, saver, rules, clock, put } = options;
+  let state = options.state;
+  let lastKept = JSON.stringify(savedOf(state));
+  let refusals = 0;
+  let retryAt: number | null = null;
+  let saveFault: Fault | null = null;
+
+  async function advance(input: Input, abort: AbortSignal): Promise<void> {
+    const out = step(state, input, rules);
+    state = out.state;
+    for (const fact of out.facts) put(fact);
+    let save = out.save;
+    if (out.offer.length > 0 || (sink.keeps && save && JSON.stringify(out.kept) !== lastKept)) {
+      const taken = await sink.take(out.offer, out.kept, abort);
+      if (taken.is === 'all') lastKept = JSON.stringify(out.kept);
+      if (out.offer.length > 0) {
+        // A stop of ours is no failed delivery: what was not taken stays above the cursor, in either delivery.
+        const obeyed = abort.aborted ? { ...rules, delivery: 'at-least-once' as const } : rules;
+        const answer = step(state, { at: clock.now(), is: 'taken', taken }, obeyed);
+        state = answer.state;
+        for (const fact of answer.facts) put(fact);
+        save = answer.save;
+      }
+      refusals = taken.is === 'all' ? 0 : refusals + 1;
+      retryAt = taken.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + retryDelay(refusals);
+    }
+    if (save && saver !== null) keep(saver);
+  }
+
+  function keep(to: Saver): void {
+    try {
+      to.save(savedOf(state));
+      saveFault = null;
+    } catch (error) {
+      const fault = faultOf(error, { is: 'persona', key: `state:${persona.id}` });
+      if (saveFault?.message !== fault.message) put({ is: 'held', at: clock.now(), persona: persona.id, fault });
+      saveFault = fault;
+    }
+  }
+
+  return {
+    persona,
+    async look(fetch, abort) {
+      let look: Look;
+      try {
+        look = await fetch(() => source.look(persona, state.mark, abort));
+      } catch (error) {
+        if (abort.aborted) return { is: 'stopped' };
+        const fault = faultOf(error, { is: 'persona', key: persona.id });
+        await advance({ at: clock.now(), is: 'failed', fault }, abort);
+        return { is: 'failed', fault };
+      }
+      if (abort.aborted) return { is: 'stopped' };
+      await advance({ at: look.at, is: 'looked', look }, abort);
+      return { is: 'healthy' };
+    },
+    beat: (abort) => advance({ at: clock.now(), is: 'beat' }, abort),
+    get state() {
+      return state;
+    },
+    get retryAt() {
+      return retryAt;
+    },
+    [Symbol.asyncDispose]: () => sink[Symbol.asyncDispose](),
+  };
+}
