@@ -6,6 +6,7 @@ export const FAULTS = {
   refused: { next: 'check that the server is running at that address' },
   dns: { next: 'check the host name and the network' },
   timeout: { next: 'check that the server answers; it is asked again by itself' },
+  tls: { next: 'check the certificate of the server, the host name, and the clock of this machine' },
   broken: { next: 'the connection ended in the middle of the answer; it is asked again by itself' },
   status: { next: 'look at the log of the server' },
   'not-found': { next: 'check the address; the inbox may be switched off on the server' },

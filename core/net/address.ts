@@ -1,0 +1,163 @@
+/**
+ * What kind of place an IP address is. `invalid` is no address at all, or one with a zone (`fe80::1%eth0`): nothing
+ * admits it. Ranges follow the IANA special-purpose registries; site-local `fec0::/10` counts as private.
+ */
+export type AddressClass =
+  | 'public'
+  | 'loopback'
+  | 'private'
+  | 'link-local'
+  | 'shared'
+  | 'benchmarking'
+  | 'documentation'
+  | 'multicast'
+  | 'unspecified'
+  | 'reserved'
+  | 'invalid';
+
+type Range = readonly [prefix: readonly number[], bits: number, is: AddressClass];
+
+const IPV4: readonly Range[] = [
+  [[0, 0, 0, 0], 32, 'unspecified'],
+  [[0], 8, 'reserved'],
+  [[10], 8, 'private'],
+  [[100, 64], 10, 'shared'],
+  [[127], 8, 'loopback'],
+  [[169, 254], 16, 'link-local'],
+  [[172, 16], 12, 'private'],
+  [[192, 0, 0], 24, 'reserved'],
+  [[192, 0, 2], 24, 'documentation'],
+  [[192, 88, 99], 24, 'reserved'], // the anycast relay of 6to4
+  [[192, 168], 16, 'private'],
+  [[198, 18], 15, 'benchmarking'],
+  [[198, 51, 100], 24, 'documentation'],
+  [[203, 0, 113], 24, 'documentation'],
+  [[224], 4, 'multicast'],
+  [[240], 4, 'reserved'],
+];
+
+const IPV6: readonly Range[] = [
+  [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 128, 'unspecified'],
+  [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], 128, 'loopback'],
+  [[0x20, 0x01, 0x00, 0x02, 0x00, 0x00], 48, 'benchmarking'],
+  [[0x20, 0x01, 0x00], 23, 'reserved'],
+  [[0x20, 0x01, 0x0d, 0xb8], 32, 'documentation'],
+  [[0x3f, 0xff], 20, 'documentation'],
+  [[0x20], 3, 'public'],
+  [[0xfc], 7, 'private'],
+  [[0xfe, 0x80], 10, 'link-local'],
+  [[0xfe, 0xc0], 10, 'private'],
+  [[0xff], 8, 'multicast'],
+];
+
+/**
+ * Where an IPv6 address carries the IPv4 address it really leads to: the offset of its four bytes, and whether they
+ * are inverted. Longest prefix first.
+ */
+const CARRIERS: readonly {
+  readonly prefix: readonly number[];
+  readonly bits: number;
+  readonly at: readonly Carried[];
+}[] = [
+  { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], bits: 96, at: [{ offset: 12 }] }, // mapped
+  { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0], bits: 96, at: [{ offset: 12 }] }, // translated, RFC 2765
+  { prefix: [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], bits: 96, at: [{ offset: 12 }] }, // NAT64
+  { prefix: [0, 0x64, 0xff, 0x9b, 0, 1, 0, 0, 0, 0, 0, 0], bits: 96, at: [{ offset: 12 }] }, // NAT64, local use
+  { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], bits: 96, at: [{ offset: 12 }] }, // compatible; :: and ::1 are told before
+  { prefix: [0x20, 0x01, 0, 0], bits: 32, at: [{ offset: 4 }, { offset: 12, inverted: true }] }, // Teredo: its server, its client
+  { prefix: [0x20, 0x02], bits: 16, at: [{ offset: 2 }] }, // 6to4
+];
+
+interface Carried {
+  readonly offset: number;
+  readonly inverted?: true;
+}
+
+/**
+ * The class of an IP literal, without brackets. An address that carries an IPv4 address has the class of that one, so
+ * that no spelling of 127.0.0.1 passes as public (Kijito contract f, loopback-and-files 2). Fails closed: what is not
+ * understood is `invalid`, what no registry hands out is `reserved`.
+ */
+export function classOf(address: string): AddressClass {
+  const bytes = bytesOf(address);
+  if (bytes === null) return 'invalid';
+  return bytesAreIPv4(address) ? lookUp(IPV4, bytes.subarray(12)) : classOfIPv6(bytes);
+}
+
+function classOfIPv6(bytes: Uint8Array): AddressClass {
+  const own = IPV6.slice(0, 2).find(([prefix, bits]) => startsWith(bytes, prefix, bits));
+  if (own !== undefined) return own[2];
+  const carrier = CARRIERS.find(({ prefix, bits }) => startsWith(bytes, prefix, bits));
+  if (carrier === undefined) return lookUp(IPV6, bytes);
+  const classes = carrier.at.map(({ offset, inverted }) =>
+    lookUp(
+      IPV4,
+      bytes.subarray(offset, offset + 4).map((byte) => (inverted ? byte ^ 0xff : byte)),
+    ),
+  );
+  return classes.find((is) => is !== 'public') ?? 'public';
+}
+
+/** The first range that holds the bytes; IPv4 outside every range is public, IPv6 outside every range is not. */
+function lookUp(ranges: readonly Range[], bytes: Uint8Array): AddressClass {
+  const found = ranges.find(([prefix, bits]) => startsWith(bytes, prefix, bits));
+  return found?.[2] ?? (ranges === IPV4 ? 'public' : 'reserved');
+}
+
+function startsWith(bytes: Uint8Array, prefix: readonly number[], bits: number): boolean {
+  for (let bit = 0; bit < bits; bit += 8) {
+    const at = bit / 8;
+    const mask = bits - bit >= 8 ? 0xff : (0xff << (8 - (bits - bit))) & 0xff;
+    if (((bytes[at] ?? 0) & mask) !== ((prefix[at] ?? 0) & mask)) return false;
+  }
+  return true;
+}
+
+function bytesAreIPv4(address: string): boolean {
+  return !address.includes(':');
+}
+
+/**
+ * The 16 bytes of an IP literal, IPv4 as `::ffff:a.b.c.d`; null when it is none. Strict: four plain decimal numbers, or
+ * the text forms of RFC 4291. Shorthands such as `127.1` and `0x7f000001` are the URL parser's to resolve.
+ */
+export function bytesOf(address: string): Uint8Array | null {
+  if (bytesAreIPv4(address)) {
+    const four = fourBytesOf(address);
+    return four === null ? null : Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ...four);
+  }
+  const sides = address.split('::');
+  if (sides.length > 2) return null;
+  const head = groupsOf(sides[0] ?? '', sides.length === 1);
+  const tail = sides.length === 2 ? groupsOf(sides[1] ?? '', true) : [];
+  if (head === null || tail === null) return null;
+  const missing = 16 - head.length - tail.length;
+  if (sides.length === 2 ? missing < 2 : missing !== 0) return null;
+  return Uint8Array.of(...head, ...new Array<number>(missing).fill(0), ...tail);
+}
+
+/** `7f00:1` as bytes; the last group may be a dotted IPv4 address where it ends the whole literal. */
+function groupsOf(text: string, isEnd: boolean): number[] | null {
+  if (text === '') return [];
+  const groups = text.split(':');
+  const bytes: number[] = [];
+  for (const [index, group] of groups.entries()) {
+    if (group.includes('.')) {
+      const four = isEnd && index === groups.length - 1 ? fourBytesOf(group) : null;
+      if (four === null) return null;
+      bytes.push(...four);
+    } else {
+      if (!/^[0-9a-f]{1,4}$/i.test(group)) return null;
+      const value = Number.parseInt(group, 16);
+      bytes.push(value >> 8, value & 0xff);
+    }
+  }
+  return bytes;
+}
+
+function fourBytesOf(text: string): number[] | null {
+  const parts = text.split('.');
+  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9][0-9]{0,2})$/.test(part))) return null;
+  const bytes = parts.map(Number);
+  return bytes.every((byte) => byte <= 255) ? bytes : null;
+}

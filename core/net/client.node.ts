@@ -1,0 +1,130 @@
+import { lookup as resolveByHost } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
+import { isIPv6 } from 'node:net';
+import buildConnector from 'undici/lib/core/connect.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
+import { Fault, type Scope } from '../model/index.ts';
+import type { Header } from './credentials.ts';
+import { type Answer, Exchange } from './exchange.ts';
+import { type AddressPolicy, type Admission, admit, LOCAL_ADDRESSES, type Target, targetOf } from './policy.ts';
+import { shownUrl } from './shown-url.ts';
+
+/** All addresses of a host name, in the order they should be tried. Rejects when there is none. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+export interface HttpOptions {
+  /** Any URL of the target; its scheme, host and port are where every request goes. */
+  readonly url: string;
+  readonly policy: AddressPolicy;
+  /** What a failure is about. */
+  readonly scope: Scope;
+  /** A named agent: the hosted service refuses library defaults (Kijito contract a). */
+  readonly userAgent: string;
+  /** Sent with every request; null for none. */
+  readonly credential: Header | null;
+  /** For one whole request, from name look-up to the last byte. Default 5000. */
+  readonly deadlineMs?: number;
+  /** Default 16 MiB. */
+  readonly maxBytes?: number;
+  /** Default: the resolver of the system. */
+  readonly resolve?: Resolve;
+}
+
+/** GET requests to one target. Closing it ends its connections, and requests under way, at once. */
+export interface HttpClient extends AsyncDisposable {
+  /**
+   * @param path path and query of the target
+   * @throws Fault for everything that is not a whole 2xx answer; `signal.reason` as soon as the signal aborts
+   */
+  get(path: string, signal: AbortSignal, options?: { readonly deadlineMs?: number }): Promise<Answer>;
+}
+
+const DEADLINE_MS = 5000;
+const MAX_BYTES = 16 * 1024 * 1024;
+/** How long one of several addresses may take before the next is tried. */
+const ATTEMPT_MS = 1000;
+
+/**
+ * A client of one target. Each connection goes to addresses checked in the same breath, so nothing can change between
+ * check and use; redirects are never followed, and proxy variables of the environment are not read (Kijito contract f,
+ * D7, D11, D24).
+ * @throws Fault `bad-url` or `blocked` for what is known to be wrong without asking anybody
+ */
+export function httpClient(options: HttpOptions): HttpClient {
+  const target = targetOf(options.url, options.policy, options.scope);
+  const { deadlineMs = DEADLINE_MS, maxBytes = MAX_BYTES, scope, userAgent, credential } = options;
+  const headers = {
+    'user-agent': userAgent,
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    ...(credential === null ? {} : { [credential.name]: credential.value }),
+  };
+  // Not limited in number: who asks limits how much it asks at once, and a request that waits for a connection behind
+  // hanging ones would fail with them.
+  const pool = new Pool(target.url.origin, {
+    connect: buildConnector({
+      lookup: guardedLookup(target, scope, options.resolve ?? resolveBySystem),
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
+      timeout: deadlineMs,
+      allowH2: false,
+    }),
+    headersTimeout: 0, // the deadline of the exchange covers both, and more
+    bodyTimeout: 0,
+    allowH2: false,
+  });
+  return {
+    async get(path, signal, own = {}) {
+      signal.throwIfAborted();
+      const url = new URL(path, target.url.origin);
+      const exchange = new Exchange({ url, scope }, maxBytes);
+      const within = own.deadlineMs ?? deadlineMs;
+      const late = setTimeout(
+        () => exchange.cut(new Fault('timeout', `${shownUrl(url)}: no whole answer within ${within} ms`, scope)),
+        within,
+      );
+      const stop = (): void => exchange.cut(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      try {
+        pool.dispatch({ path: url.pathname + url.search, method: 'GET', headers }, exchange);
+        return await exchange.answer;
+      } finally {
+        clearTimeout(late);
+        signal.removeEventListener('abort', stop);
+      }
+    },
+    [Symbol.asyncDispose]: () => pool.destroy(),
+  };
+}
+
+/**
+ * The look-up of every connection that is made by name: resolve, check all addresses, connect to no other. Requests that
+ * ask at the same moment share one resolution. (A literal never comes here: `targetOf` has checked it.)
+ */
+function guardedLookup(target: Target, scope: Scope, resolve: Resolve): LookupFunction {
+  let admission: Admission = target.admission;
+  let underWay: Promise<readonly string[]> | null = null;
+  const addressesOf = async (name: string): Promise<readonly string[]> => {
+    const addresses = target.host.is === 'local' ? LOCAL_ADDRESSES : await resolve(name);
+    admission = admit(admission, name, addresses, scope);
+    return addresses;
+  };
+  return (name, _options, done) => {
+    underWay ??= addressesOf(name).finally(() => {
+      underWay = null;
+    });
+    underWay.then(
+      (addresses) =>
+        done(
+          null,
+          addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 })),
+        ),
+      (error) => done(error, []),
+    );
+  };
+}
+
+async function resolveBySystem(name: string): Promise<readonly string[]> {
+  const found = await resolveByHost(name, { all: true, order: 'verbatim' });
+  return found.map(({ address }) => address);
+}

@@ -1,0 +1,63 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { Fault, type Scope } from '../model/index.ts';
+import type { Log } from '../ports/index.ts';
+import { type Header, headerOf } from './credentials.ts';
+
+export interface CredentialSources {
+  /** `--token-file`; wins over the variable. */
+  readonly tokenFile: string | null;
+  /** The value of `KIJITOMON_TOKEN`, if it is set. */
+  readonly tokenVariable: string | undefined;
+  /** `--auth-header`; null for `Authorization: Bearer`. */
+  readonly authHeader: string | null;
+}
+
+const LONGEST = 64 * 1024;
+
+/**
+ * The header to send, or null when no token is configured. A token file that others may read, or that somebody else
+ * owns, is used and warned of (Kijito contract D22).
+ * @throws Fault `unreadable` when the file can not be read or holds no token; `usage` when no header can carry it
+ */
+export function readCredential(from: CredentialSources, log: Log): Header | null {
+  const scope: Scope = { is: 'machine', key: 'token' };
+  const token = from.tokenFile === null ? (from.tokenVariable ?? '').trim() : tokenIn(from.tokenFile, log, scope);
+  return token === '' ? null : headerOf(token, from.authHeader, scope);
+}
+
+function tokenIn(path: string, log: Log, scope: Scope): string {
+  const name = JSON.stringify(path);
+  const unreadable = (what: string, cause?: unknown): Fault =>
+    new Fault('unreadable', `token file ${name} ${what}`, scope, { cause });
+  let text: string;
+  try {
+    const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      const stat = fstatSync(fd);
+      if (!stat.isFile()) throw unreadable('is not a regular file');
+      if (stat.size > LONGEST) throw unreadable(`is ${stat.size} bytes long, which is no token`);
+      for (const flaw of flawsOf(stat)) log.warn(`token file ${name} ${flaw}`);
+      text = readFileSync(fd, 'utf8');
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    throw unreadable(`can not be read (${error instanceof Error ? error.message : String(error)})`, error);
+  }
+  const token = text.replace(/^\ufeff/, '').trim();
+  if (token === '') throw unreadable('holds no token');
+  return token;
+}
+
+/** What makes a secret of this file doubtful. Windows keeps access lists instead of modes: nothing is said there. */
+function flawsOf(stat: Stats): string[] {
+  const me = process.getuid?.();
+  if (me === undefined) return [];
+  const flaws: string[] = [];
+  if ((stat.mode & 0o077) !== 0) {
+    flaws.push(`is open to other users (mode ${(stat.mode & 0o777).toString(8)}): chmod 600 it`);
+  }
+  if (stat.uid !== me && stat.uid !== 0) flaws.push(`is owned by another user (uid ${stat.uid})`);
+  return flaws;
+}

@@ -1,0 +1,38 @@
+import { Fault, type Scope } from '../model/index.ts';
+
+/** A header that carries a token. Never logged. */
+export interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Headers that frame or route a request: a token under such a name would change what is sent, not who sends it. */
+const TAKEN: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+]);
+
+/**
+ * `Authorization: Bearer TOKEN`, or with a header name of the user's own `NAME: TOKEN` (Kijito contract a).
+ * @throws Fault `usage` when the name or the token can not stand in a header; the token is never in the message
+ */
+export function headerOf(token: string, authHeader: string | null, scope: Scope): Header {
+  if (!/^[\x20-\x7e\x80-\xff]+$/.test(token)) {
+    throw new Fault('usage', 'the token has a line break or another character that no header can carry', scope);
+  }
+  if (authHeader === null) return { name: 'authorization', value: `Bearer ${token}` };
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(authHeader) || TAKEN.has(authHeader.toLowerCase())) {
+    throw new Fault('usage', `--auth-header ${JSON.stringify(authHeader)} can not carry a token`, scope);
+  }
+  return { name: authHeader, value: token };
+}

@@ -1,0 +1,116 @@
+import { Fault, type Scope } from '../model/index.ts';
+import { type AddressClass, bytesOf, classOf } from './address.ts';
+
+/**
+ * Where a target may lie.
+ * - `only`: a `--url`. Public always; loopback and private each by a flag of their own, and neither opens the other.
+ *   Link-local (169.254.169.254, the metadata service of clouds, is one), shared and reserved space have no flag.
+ *   Here the reference monitor differs: its `--allow-private` opens loopback and link-local too (Kijito contract f, D14).
+ * - `as-written`: a `--hive`. The class of what the user wrote, for the life of the process; neither DNS nor a redirect
+ *   moves a hive to another class.
+ */
+export type AddressPolicy =
+  | { readonly is: 'only'; readonly classes: ReadonlySet<AddressClass> }
+  | { readonly is: 'as-written' };
+
+export const AS_WRITTEN: AddressPolicy = { is: 'as-written' };
+
+export function onlyPublicAnd(allowed: { readonly loopback: boolean; readonly private: boolean }): AddressPolicy {
+  const classes = new Set<AddressClass>(['public']);
+  if (allowed.loopback) classes.add('loopback');
+  if (allowed.private) classes.add('private');
+  return { is: 'only', classes };
+}
+
+/** Never a target, whatever was written: no server has such an address. */
+const NEVER: ReadonlySet<AddressClass> = new Set(['multicast', 'unspecified', 'reserved', 'documentation', 'invalid']);
+
+/** What a connection may lead to now. `first-seen`: a name that was not resolved yet; its first answer decides. */
+export type Admission =
+  | { readonly is: 'classes'; readonly of: ReadonlySet<AddressClass> }
+  | { readonly is: 'first-seen' };
+
+/** Who is addressed. `local` is localhost, which needs no resolver: both families are tried (RFC 6761). */
+export type Host =
+  | { readonly is: 'literal'; readonly address: string }
+  | { readonly is: 'local' }
+  | { readonly is: 'name'; readonly name: string };
+
+export const LOCAL_ADDRESSES: readonly string[] = ['127.0.0.1', '::1'];
+
+/** A checked URL: http or https, no user name in it, and no literal address of a class the policy refuses. */
+export interface Target {
+  readonly url: URL;
+  readonly host: Host;
+  readonly admission: Admission;
+}
+
+/**
+ * Checks what the user wrote, without any look-up.
+ * @throws Fault `bad-url` when it is no http(s) URL or carries a user name or password; `blocked` for a refused literal
+ */
+export function targetOf(text: string, policy: AddressPolicy, scope: Scope): Target {
+  const url = URL.parse(text);
+  if (url === null) throw new Fault('bad-url', `${quoted(text)} is not a URL`, scope);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new Fault('bad-url', `${quoted(`${url.protocol}...`)} is neither http nor https`, scope);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new Fault('bad-url', `a user name or password stands in the URL of ${url.host}`, scope);
+  }
+  const host = hostOf(url);
+  const target: Target = { url, host, admission: admissionOf(policy, host) };
+  const known = host.is === 'literal' ? [host.address] : host.is === 'local' ? LOCAL_ADDRESSES : [];
+  if (known.length > 0) admit(target.admission, url.hostname, known, scope);
+  return target;
+}
+
+export function hostOf(url: URL): Host {
+  const bare = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (bytesOf(bare) !== null) return { is: 'literal', address: bare };
+  if (/^(.*\.)?localhost\.?$/.test(bare)) return { is: 'local' };
+  return { is: 'name', name: bare };
+}
+
+function admissionOf(policy: AddressPolicy, host: Host): Admission {
+  if (policy.is === 'only') return { is: 'classes', of: policy.classes };
+  switch (host.is) {
+    case 'literal':
+      return pinnedTo(classOf(host.address));
+    case 'local':
+      return pinnedTo('loopback');
+    case 'name':
+      return { is: 'first-seen' };
+  }
+}
+
+function pinnedTo(is: AddressClass): Admission & { readonly is: 'classes' } {
+  return { is: 'classes', of: new Set(NEVER.has(is) ? [] : [is]) };
+}
+
+/**
+ * Checks every address a host resolved to: one that is refused refuses them all, so that a name can not hide an inner
+ * address behind a public one. Returns what the next resolution is held to.
+ * @throws Fault `blocked` naming host, address and class; `dns` when there is no address at all
+ */
+export function admit(admission: Admission, host: string, addresses: readonly string[], scope: Scope): Admission {
+  const [first] = addresses;
+  if (first === undefined) throw new Fault('dns', `${host} has no address`, scope);
+  const held = admission.is === 'classes' ? admission : pinnedTo(classOf(first));
+  for (const address of addresses) {
+    const is = classOf(address);
+    if (NEVER.has(is) || !held.of.has(is))
+      throw new Fault('blocked', refusal(host, address, is, held.of), scope);
+  }
+  return held;
+}
+
+function refusal(host: string, address: string, is: AddressClass, allowed: ReadonlySet<AddressClass>): string {
+  const where = host === address || host === `[${address}]` ? host : `${host} (${address})`;
+  const only = [...allowed].join(', ');
+  return `${where} is a ${is} address${only === '' ? '' : `, and only ${only} is allowed here`}`;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}...` : text);
+}
