@@ -1,0 +1,85 @@
+/**
+ * Everything a fresh clone needs before it can run, with any Node >= 18 and nothing installed. Cheap when all is there.
+ * `npm start`, `npm test` and `scripts/hivebar` call it by themselves; by hand: `node scripts/setup.mjs`.
+ */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { installDebianPackages } from './debian.mjs';
+import { once } from './once.mjs';
+import { projectNode, root, stamp } from './paths.mjs';
+
+const lockfile = join(root, 'package-lock.json');
+const say = (line) => process.stderr.write(`set-up: ${line}\n`);
+
+/**
+ * @returns {Promise<string>} the Node to run the project on
+ * @throws with what to do next in the message
+ */
+export async function setUp() {
+  if (Number(process.versions.node.split('.')[0]) < 18) {
+    throw new Error(`Node ${process.versions.node} is too old even for the set-up: use Node 18 or newer`);
+  }
+  if (!isInstalled()) {
+    const waiting = (pid) => say(`process ${pid} is installing; waiting for it`);
+    await once(join(root, '.cache', 'setup.lock'), install, waiting);
+  }
+  return projectNode();
+}
+
+/** What tests need beside the packages; only CI insists on it. */
+export async function setUpForTests() {
+  const node = await setUp();
+  if (process.env.CI)
+    await once(
+      join(root, '.cache', 'debian.lock'),
+      () => installDebianPackages(say),
+      () => {},
+    );
+  return node;
+}
+
+function isInstalled() {
+  return existsSync(stamp) && readFileSync(stamp).equals(readFileSync(lockfile));
+}
+
+function install() {
+  if (isInstalled()) return; // by the process waited for
+  say('installing packages (npm ci)');
+  const [file, ...args] = npm();
+  // A Node older than the runtime only installs here, so npm's warning about it would mislead: errors only.
+  const run = spawnSync(file, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32' && file === 'npm.cmd',
+  });
+  if (run.error?.code === 'ENOENT') throw new Error(`${file} was not found: install npm, it comes with Node`);
+  if (run.error) throw run.error;
+  if (run.status !== 0) {
+    throw new Error(
+      `npm ci failed (${run.signal ?? `exit ${run.status}`}), its message is above: check the network and the disk, then run the same command again`,
+    );
+  }
+  projectNode(); // an install without a usable runtime is no install
+  copyFileSync(lockfile, stamp);
+}
+
+/** The npm that started this process, else the one on PATH. */
+function npm() {
+  const { npm_execpath: script, npm_node_execpath: node } = process.env;
+  if (script?.endsWith('.js') && existsSync(script))
+    return [node && existsSync(node) ? node : process.execPath, script];
+  return [process.platform === 'win32' ? 'npm.cmd' : 'npm'];
+}
+
+/** Ends the process with the message alone: a stack trace tells a user nothing here. */
+export function fail(error) {
+  process.stderr.write(`set-up: ${error instanceof Error ? error.message : error}\n`);
+  process.exit(1);
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  await (process.argv.includes('--tests') ? setUpForTests() : setUp()).catch(fail);
+}

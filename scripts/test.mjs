@@ -1,0 +1,88 @@
+/**
+ * `npm test [-- WORDS] [-- --check | --list]`: set-up, then types, style and every test.
+ * WORDS: only test files whose path holds one of them, without types and style. `--check`: only types and style.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, relative, sep } from 'node:path';
+import { become, environment } from './child.mjs';
+import { root } from './paths.mjs';
+import { fail, setUp, setUpForTests } from './setup.mjs';
+
+const flags = process.argv.slice(2).filter((arg) => arg.startsWith('-'));
+const words = process.argv.slice(2).filter((arg) => !arg.startsWith('-'));
+const unknown = flags.find((flag) => !['--check', '--list'].includes(flag));
+if (unknown !== undefined)
+  fail(`unknown flag ${unknown}: there are --check and --list, and words that test paths hold`);
+
+const files = ['app', 'build', 'core', 'scripts', 'test', 'ui-static']
+  .flatMap((room) => testsUnder(join(root, room)))
+  .map((path) => relative(root, path).split(sep).join('/'))
+  .filter((path) => words.length === 0 || words.some((word) => path.includes(word)));
+
+if (flags.includes('--list')) {
+  process.stdout.write(files.map((path) => `${path}\n`).join(''));
+} else {
+  const onlyChecks = flags.includes('--check');
+  const node = await (onlyChecks ? setUp() : setUpForTests()).catch(fail);
+  const failed = [];
+  if (words.length === 0 && !(await checks(node))) failed.push('types or style');
+  if (!onlyChecks && (await tests(node)) !== 0) failed.push('tests');
+  if (failed.length > 0) process.stderr.write(`failed: ${failed.join(', ')}\n`);
+  process.exitCode = failed.length > 0 ? 1 : 0;
+}
+
+/** Both at once; what they print is shown one after the other. */
+async function checks(node) {
+  const tools = [
+    ['types', [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root]],
+    ['style', [join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings', root]],
+  ];
+  const results = await Promise.all(tools.map(([name, args]) => captured(name, node, args)));
+  for (const { name, code, output } of results) {
+    process.stdout.write(code === 0 ? `${name}: clean\n` : `${output}${name}: not clean\n`);
+  }
+  return results.every(({ code }) => code === 0);
+}
+
+async function tests(node) {
+  if (files.length === 0) {
+    process.stderr.write(`no test file has ${words.join(' or ')} in its path\n`);
+    return 1;
+  }
+  // A test never sees the caller's settings, nor writes to the caller's home.
+  const home = mkdtempSync(join(tmpdir(), 'hivebar-test-home-'));
+  const env = environment({ HOME: home, USERPROFILE: home, ...(process.env.CI ? { HIVEBAR_REQUIRE_ALL: '1' } : {}) });
+  for (const name of Object.keys(env)) {
+    if (/^(HIVEBAR|KIJITOMON|XDG)_/.test(name) && name !== 'HIVEBAR_REQUIRE_ALL') delete env[name];
+  }
+  try {
+    const jobs = Math.max(2, availableParallelism());
+    return await become(
+      node,
+      ['--test', `--test-concurrency=${jobs}`, '--test-timeout=900000', '--test-reporter=spec', ...files],
+      { cwd: root, env },
+    );
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+function captured(name, file, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd: root, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (output += text));
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ name, code, output }));
+  });
+}
+
+function testsUnder(folder) {
+  return readdirSync(folder, { recursive: true })
+    .filter((path) => path.endsWith('.test.ts'))
+    .sort()
+    .map((path) => join(folder, path));
+}
