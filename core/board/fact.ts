@@ -32,15 +32,38 @@ export type Fact =
       readonly cursor: number | null;
     }
   /** Counts without a full look, from the pending list. */
-  | { readonly is: 'counted'; readonly at: Instant; readonly persona: PersonaId; readonly unread: Count; readonly urgent: Count }
-  | { readonly is: 'failed'; readonly at: Instant; readonly persona: PersonaId; readonly reach: Reach; readonly fault: Fault }
+  | {
+      readonly is: 'counted';
+      readonly at: Instant;
+      readonly persona: PersonaId;
+      readonly unread: Count;
+      readonly urgent: Count;
+    }
+  | {
+      readonly is: 'failed';
+      readonly at: Instant;
+      readonly persona: PersonaId;
+      readonly reach: Reach;
+      readonly fault: Fault;
+    }
   /** The sink took these events of the persona, in this order. */
   | { readonly is: 'told'; readonly at: Instant; readonly persona: PersonaId; readonly events: readonly Event[] }
   /** The sink refused; the same events are offered again. */
   | { readonly is: 'held'; readonly at: Instant; readonly persona: PersonaId; readonly fault: Fault }
   /** A whole source can not even say who is there (start-up or a rescan); null fault = it can again. */
-  | { readonly is: 'source'; readonly at: Instant; readonly source: SourceId; readonly address: string; readonly fault: Fault | null }
+  | {
+      readonly is: 'source';
+      readonly at: Instant;
+      readonly source: SourceId;
+      readonly address: string;
+      readonly fault: Fault | null;
+    }
   /** Notifications off for one persona, or for all (`persona` null = "Pause notifications"). */
   | { readonly is: 'muted'; readonly at: Instant; readonly persona: PersonaId | null; readonly until: Until }
   /** How a surface does: shown on the page and in `doctor`. */
-  | { readonly is: 'surface'; readonly at: Instant; readonly surface: 'tray' | 'notifications'; readonly state: string };
+  | {
+      readonly is: 'surface';
+      readonly at: Instant;
+      readonly surface: 'tray' | 'notifications';
+      readonly state: string;
+    };

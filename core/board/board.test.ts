@@ -1,0 +1,384 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Count, exactly, Fault, type Reach, sumOf, UNKNOWN, VITAL_NOT_REPORTED } from '../model/index.ts';
+import { type Board, createBoard, EMPTY_BOARD, type Fact, fold, type Snapshot, view } from './index.ts';
+
+const HIVE = 'http://127.0.0.1:7474';
+const refused = (key = HIVE, message = `connect to ${key} was refused`): Fault =>
+  new Fault('refused', message, { is: 'source', key });
+
+function join(persona: string, at = 0, source = 'kijito'): Fact {
+  const eventsFile = `/state/events.${persona}.ndjson`;
+  return {
+    is: 'joined',
+    at,
+    persona,
+    source,
+    address: persona,
+    label: persona,
+    stem: persona,
+    eventsFile,
+    staleAfterMs: 90_000,
+  };
+}
+function look(persona: string, at: number, unread: number, reach: Reach = { is: 'up', since: at }): Fact {
+  return {
+    is: 'looked',
+    at,
+    persona,
+    reach,
+    unread: exactly(unread),
+    urgent: exactly(0),
+    vital: VITAL_NOT_REPORTED,
+    cursor: unread,
+  };
+}
+function down(persona: string, at: number, fault = refused(), failures = 3): Fact {
+  return { is: 'failed', at, persona, fault, reach: { is: 'down', since: at, failures, why: fault.code } };
+}
+function mail(persona: string, at: number, ...ids: number[]): Fact {
+  const events = ids.map((id) => ({
+    event: 'new' as const,
+    source: 'kijito-inbox',
+    ts: 't',
+    id,
+    from: 'bo',
+    created: 'c',
+    persona,
+    event_id: `${persona}:new:${id}`,
+    wake_class: 'mail' as const,
+  }));
+  return { is: 'told', at, persona, events };
+}
+function boardOf(...facts: Fact[]): Board {
+  const board = createBoard();
+  for (const fact of facts) board.put(fact);
+  return board;
+}
+function only(snapshot: Snapshot) {
+  const [persona] = snapshot.personas;
+  assert.ok(persona !== undefined);
+  return persona;
+}
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('a persona that joined is PENDING with unknown counts, never with zero', () => {
+  const snapshot = boardOf(join('ada', 5)).snapshot();
+  const ada = only(snapshot);
+  assert.deepEqual(ada.reach, { is: 'unseen' });
+  assert.deepEqual(ada.unread, { value: UNKNOWN, asOf: null, staleAfter: null });
+  assert.deepEqual(snapshot.totals, { unread: UNKNOWN, urgent: UNKNOWN, up: 0, down: 0, personas: 1 });
+});
+
+test('an empty board has exactly nothing unread', () => {
+  assert.deepEqual(createBoard().snapshot().totals.unread, exactly(0));
+});
+
+test('a look shows at once what was counted, when, and from when on it is old', () => {
+  const ada = only(boardOf(join('ada'), look('ada', 1000, 3)).snapshot());
+  assert.deepEqual(ada.unread, { value: exactly(3), asOf: 1000, staleAfter: 91_000 });
+  assert.equal(ada.since, 1000);
+});
+
+test('a pending list moves the counts and nothing else', () => {
+  const board = boardOf(join('ada'), look('ada', 1, 3), down('ada', 2));
+  board.put({ is: 'counted', at: 3, persona: 'ada', unread: exactly(7), urgent: exactly(2) });
+  const ada = only(board.snapshot());
+  assert.equal(ada.reach.is, 'down');
+  assert.deepEqual(ada.urgent.value, exactly(2));
+  assert.equal(ada.unread.asOf, 3);
+});
+
+test('mail counts as an event only when it was told, not when it was seen', () => {
+  const board = boardOf(join('ada'), look('ada', 1, 3));
+  assert.equal(only(board.snapshot()).lastEventId, null);
+  board.put(mail('ada', 9, 41, 42));
+  assert.equal(only(board.snapshot()).lastEventId, 'ada:new:42');
+  assert.equal(only(board.snapshot()).lastMailAt, 9);
+});
+
+test('S2: after an outage the first good look with nothing unread shows UP again, and says so to every surface', async () => {
+  const board = boardOf(join('ada'), look('ada', 1, 0), down('ada', 2));
+  const seen: string[] = [];
+  await turn();
+  board.changes((snapshot) => seen.push(`${only(snapshot).reach.is} ${snapshot.causes.length}`));
+  board.put(look('ada', 3, 0));
+  await turn();
+  assert.deepEqual(seen, ['up 0']);
+  assert.equal(only(board.snapshot()).reason, null);
+  assert.equal(only(board.snapshot()).since, 3);
+});
+
+test('failures below the threshold stay UP with a reason, and do not restart "since"', () => {
+  const failing: Fact = {
+    is: 'failed',
+    at: 5,
+    persona: 'ada',
+    fault: refused(),
+    reach: { is: 'failing', failures: 1, why: 'refused' },
+  };
+  const board = boardOf(join('ada'), look('ada', 1, 0), failing);
+  assert.equal(board.snapshot().totals.up, 1);
+  assert.match(only(board.snapshot()).reason ?? '', /refused/);
+  assert.deepEqual(board.snapshot().causes, []);
+  board.put(look('ada', 6, 0));
+  assert.equal(only(board.snapshot()).since, 1);
+});
+
+test('S4: sixty personas that lose one hive are one cause that names them all', () => {
+  const names = Array.from({ length: 60 }, (_, i) => `p${String(i).padStart(2, '0')}`);
+  const board = boardOf(...names.map((name) => join(name)), ...names.map((name, i) => down(name, 100 + i)));
+  const { causes, totals, hives } = board.snapshot();
+  assert.equal(totals.down, 60);
+  assert.deepEqual(
+    causes.map((cause) => [cause.key, cause.scope, cause.since, cause.personas.length]),
+    [[HIVE, 'source', 100, 60]],
+  );
+  assert.equal(hives[0]?.state, 'DOWN');
+});
+
+test('S4: sixty personas on three hives are three causes, oldest first', () => {
+  const facts = Array.from({ length: 60 }, (_, i) => [
+    join(`p${i}`, 0, `h${i % 3}`),
+    down(`p${i}`, 10 - (i % 3), refused(`hive-${i % 3}`)),
+  ]);
+  const { causes, hives } = boardOf(...facts.flat()).snapshot();
+  assert.deepEqual(
+    causes.map((cause) => cause.key),
+    ['hive-2', 'hive-1', 'hive-0'],
+  );
+  assert.equal(hives.length, 3);
+});
+
+test('a source that cannot say who is there is a cause of its own, and is one with its personas', () => {
+  const board = boardOf({ is: 'source', at: 1, source: 'kijito', address: HIVE, fault: refused() });
+  assert.deepEqual(board.snapshot().causes[0]?.personas, []);
+  assert.deepEqual(
+    board.snapshot().hives.map((hive) => [hive.address, hive.state]),
+    [[HIVE, 'DOWN']],
+  );
+  board.put(join('ada'));
+  board.put(down('ada', 2));
+  assert.deepEqual(
+    board.snapshot().causes.map((cause) => [cause.since, cause.personas]),
+    [[1, ['ada']]],
+  );
+  board.put({ is: 'source', at: 3, source: 'kijito', address: HIVE, fault: null });
+  board.put(look('ada', 4, 0));
+  assert.deepEqual(board.snapshot().causes, []);
+  assert.equal(board.snapshot().hives[0]?.state, 'UP');
+});
+
+test('a full disk is a cause although every inbox is UP, and ends when the sink takes again', () => {
+  const full = new Fault('no-space', 'write of /state/hivebar.sqlite: no space left', { is: 'machine', key: 'disk' });
+  const board = boardOf(join('ada'), join('bo'), look('ada', 1, 1), look('bo', 1, 1));
+  for (const [i, persona] of ['ada', 'bo', 'ada'].entries()) board.put({ is: 'held', at: 2 + i, persona, fault: full });
+  const { causes, totals } = board.snapshot();
+  assert.equal(totals.up, 2);
+  assert.deepEqual(
+    causes.map((cause) => [cause.scope, cause.since, cause.personas]),
+    [['machine', 2, ['ada', 'bo']]],
+  );
+  board.put(mail('ada', 5, 1));
+  board.put({ is: 'told', at: 6, persona: 'bo', events: [] });
+  assert.deepEqual(board.snapshot().causes, []);
+});
+
+test('a quiet tick changes no rev and calls nobody, but the numbers are fresh', async () => {
+  const board = boardOf(join('ada'), look('ada', 1000, 3));
+  await turn();
+  const before = board.snapshot();
+  let calls = 0;
+  board.changes(() => calls++);
+  board.put({ ...look('ada', 2000, 3), reach: { is: 'up', since: 1000 } } as Fact);
+  await turn();
+  assert.equal(calls, 0);
+  assert.equal(board.snapshot().rev, before.rev);
+  assert.equal(only(board.snapshot()).unread.asOf, 2000);
+});
+
+test('an outage that goes on does not repaint with every further failure', async () => {
+  const board = boardOf(join('ada'), down('ada', 1));
+  const { rev } = board.snapshot();
+  board.put({ ...down('ada', 2), reach: { is: 'down', since: 1, failures: 4, why: 'refused' } } as Fact);
+  assert.equal(board.snapshot().rev, rev);
+});
+
+test('any number of facts of one turn is one change', async () => {
+  const board = createBoard();
+  const revs: number[] = [];
+  board.changes((snapshot) => revs.push(snapshot.rev));
+  for (let i = 0; i < 100; i++) board.put(join(`p${i}`));
+  await turn();
+  assert.deepEqual(revs, [1]);
+  assert.equal(board.snapshot(), board.snapshot(), 'no fact, no new snapshot');
+});
+
+test('fact listeners see every fact in one order, after it is in the snapshot, also facts put by a listener', () => {
+  const board = createBoard();
+  const seen: string[] = [];
+  board.facts((fact, at) => {
+    if (fact.is === 'joined' && fact.persona === 'ada') board.put(join('bo'));
+    seen.push(`1:${fact.is === 'joined' ? fact.persona : ''}:${at.snapshot().personas.length}`);
+  });
+  board.facts((fact) => seen.push(`2:${fact.is === 'joined' ? fact.persona : ''}`));
+  board.put(join('ada'));
+  assert.deepEqual(seen, ['1:ada:1', '2:ada', '1:bo:2', '2:bo']);
+});
+
+test('a listener that throws is logged, stays, and keeps nobody else from hearing', () => {
+  const logged: string[] = [];
+  const board = createBoard({ info() {}, warn() {}, error: (line) => logged.push(line) });
+  let heard = 0;
+  board.facts(() => {
+    throw new Error('tray fell over');
+  });
+  const second = board.facts(() => heard++);
+  board.put(join('ada'));
+  board.put(join('bo'));
+  second[Symbol.dispose]();
+  board.put(join('cy'));
+  assert.equal(logged.length, 3);
+  assert.equal(heard, 2);
+});
+
+test('a mute holds for a persona that joins later, and ends by itself at its time', () => {
+  const board = boardOf(
+    { is: 'muted', at: 1, persona: 'ada', until: { is: 'at', at: 50 } },
+    join('ada', 2),
+    join('bo', 2),
+  );
+  assert.deepEqual(only(board.snapshot()).muted, { is: 'at', at: 50 });
+  const { rev } = board.snapshot();
+  board.put(look('bo', 49, 0));
+  board.put({ ...look('bo', 50, 0), reach: { is: 'up', since: 49 } } as Fact);
+  assert.deepEqual(only(board.snapshot()).muted, { is: 'never' });
+  assert.ok(board.snapshot().rev > rev);
+});
+
+test('"Pause notifications" is of the board, not of a persona', () => {
+  const board = boardOf(join('ada'), { is: 'muted', at: 1, persona: null, until: { is: 'forever' } });
+  assert.deepEqual(board.snapshot().paused, { is: 'forever' });
+  assert.deepEqual(only(board.snapshot()).muted, { is: 'never' });
+});
+
+test('a persona that left is gone, and late facts about it change nothing', () => {
+  const board = boardOf(join('ada'), { is: 'left', at: 1, persona: 'ada' });
+  const { rev } = board.snapshot();
+  board.put(look('ada', 2, 9));
+  assert.deepEqual(board.snapshot().personas, []);
+  assert.equal(board.snapshot().rev, rev);
+});
+
+test('a persona that joins again under another label keeps what is known of its inbox', () => {
+  const board = boardOf(join('ada'), look('ada', 1, 4), { ...join('ada', 2), label: 'Ada L.' } as Fact);
+  assert.equal(only(board.snapshot()).label, 'Ada L.');
+  assert.deepEqual(only(board.snapshot()).unread.value, exactly(4));
+});
+
+test('personas are in code-unit order, whatever the order they joined in', () => {
+  const board = boardOf(...['b', 'é', 'A', 'a', '10', '2', 'e\u0301'].map((name) => join(name)));
+  assert.deepEqual(
+    board.snapshot().personas.map((persona) => persona.id),
+    ['10', '2', 'A', 'a', 'b', 'e\u0301', 'é'],
+  );
+});
+
+test('folding leaves the state before as it was', () => {
+  const one = fold(EMPTY_BOARD, join('ada'));
+  const before = structuredClone(view(one, 0, 0));
+  fold(one, look('ada', 5, 9));
+  fold(one, { is: 'left', at: 6, persona: 'ada' });
+  assert.deepEqual(view(one, 0, 0), before);
+});
+
+/** The dumb model: a plain object a persona, totals by adding everything up again. */
+interface Dumb {
+  unread: Count;
+  reach: Reach['is'];
+  key: string | null;
+  held: boolean;
+  last: string | null;
+}
+
+const name = fc.constantFrom('ada', 'bo', 'cy', 'Ada', 'd');
+const count = fc.oneof(
+  fc.nat(9).map(exactly),
+  fc.nat(9).map((n): Count => ({ is: 'atLeast', n })),
+  fc.constant(UNKNOWN),
+);
+const anyFact: fc.Arbitrary<Fact> = fc.oneof(
+  name.map((n) => join(n)),
+  name.map((persona): Fact => ({ is: 'left', at: 1, persona })),
+  fc.tuple(name, fc.nat(50), count).map(([n, at, unread]): Fact => ({ ...look(n, at, 0), unread }) as Fact),
+  fc
+    .tuple(name, fc.nat(50), count)
+    .map(([persona, at, unread]): Fact => ({ is: 'counted', at, persona, unread, urgent: unread })),
+  fc.tuple(name, fc.nat(50), fc.constantFrom('h1', 'h2')).map(([n, at, key]) => down(n, at, refused(key))),
+  fc.tuple(name, fc.nat(50)).map(([persona, at]): Fact => ({ is: 'held', at, persona, fault: refused('disk') })),
+  fc.tuple(name, fc.nat(50), fc.nat(99)).map(([n, at, id]) => mail(n, at, id)),
+);
+
+test('property: any history gives what a model gives that adds everything up anew, and rev rises exactly with the picture', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyFact, { maxLength: 60 }), async (facts) => {
+      const board = createBoard();
+      const model = new Map<string, Dumb>();
+      let picture = '';
+      let rev = 0;
+      for (const fact of facts) {
+        board.put(fact);
+        play(model, fact);
+        const snapshot = board.snapshot();
+        assert.deepEqual(
+          snapshot.personas.map((p) => [p.id, p.unread.value, p.reach.is, p.lastEventId, p.held !== null]),
+          [...model].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, m]) => [id, m.unread, m.reach, m.last, m.held]),
+        );
+        assert.deepEqual(snapshot.totals.unread, sumOf([...model.values()].map((m) => m.unread)));
+        assert.equal(snapshot.totals.down, [...model.values()].filter((m) => m.reach === 'down').length);
+        assert.equal(snapshot.totals.up, [...model.values()].filter((m) => m.reach === 'up').length);
+        const keys = new Set(
+          [...model.values()].flatMap((m) => [...(m.key === null ? [] : [m.key]), ...(m.held ? ['disk'] : [])]),
+        );
+        assert.deepEqual(snapshot.causes.map((cause) => cause.key).sort(), [...keys].sort());
+        const now = pictureOf(snapshot);
+        if (rev !== snapshot.rev) assert.equal(snapshot.rev, rev + 1, 'one fact, at most one step');
+        assert.equal(
+          now !== picture && picture !== '' ? snapshot.rev > rev : true,
+          true,
+          'a changed picture raises rev',
+        );
+        if (now === picture) assert.equal(snapshot.rev, rev, 'an unchanged picture does not');
+        picture = now;
+        rev = snapshot.rev;
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function play(model: Map<string, Dumb>, fact: Fact): void {
+  if (fact.is === 'joined' && !model.has(fact.persona)) {
+    model.set(fact.persona, { unread: UNKNOWN, reach: 'unseen', key: null, held: false, last: null });
+  }
+  if (fact.is === 'source' || fact.is === 'surface' || fact.is === 'muted') return;
+  const it = model.get(fact.persona);
+  if (it === undefined) return;
+  if (fact.is === 'left') model.delete(fact.persona);
+  if (fact.is === 'looked' || fact.is === 'counted') it.unread = fact.unread;
+  if (fact.is === 'looked') Object.assign(it, { reach: 'up', key: null });
+  if (fact.is === 'failed') Object.assign(it, { reach: 'down', key: fact.fault.scope.key });
+  if (fact.is === 'held') it.held = true;
+  if (fact.is === 'told') Object.assign(it, { held: false, last: fact.events.at(-1)?.event_id ?? it.last });
+}
+
+function pictureOf(snapshot: Snapshot): string {
+  const personas = snapshot.personas.map((p) => ({
+    ...p,
+    unread: p.unread.value,
+    urgent: p.urgent.value,
+    reach: p.reach.is,
+  }));
+  return JSON.stringify({ ...snapshot, rev: 0, personas });
+}

@@ -1,0 +1,85 @@
+import { type Log, silentLog } from '../ports/index.ts';
+import type { Board } from './board.ts';
+import type { Fact } from './fact.ts';
+import { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
+import { samePicture } from './picture.ts';
+import type { Snapshot } from './snapshot.ts';
+import { view } from './view.ts';
+
+/**
+ * The board of one process. `put` folds and tells fact listeners at once and in order; a fact put by a listener waits
+ * for its turn, so every listener sees all facts in one order. `changes` listeners are told once for all facts of a
+ * turn, and only when the picture changed. Two calls of `snapshot` without a fact between them give the same object.
+ */
+export function createBoard(log: Log = silentLog): Board {
+  let state: BoardState = EMPTY_BOARD;
+  let rev = 0;
+  let snapshot: Snapshot | null = null;
+  /** What `rev` stands for, and what the `changes` listeners saw last. */
+  let counted = EMPTY_BOARD;
+  let announced = 0;
+  let due = false;
+  const waiting: Fact[] = [];
+  let telling = false;
+  const onFact = new Set<(fact: Fact, board: Board) => void>();
+  const onChange = new Set<(snapshot: Snapshot) => void>();
+
+  const tell = <T extends unknown[]>(listeners: Set<(...args: T) => void>, ...args: T): void => {
+    for (const listener of [...listeners]) {
+      if (!listeners.has(listener)) continue; // disposed by one before it
+      try {
+        listener(...args);
+      } catch (error) {
+        log.error('a listener of the board failed', { error }); // one surface must not take the others down
+      }
+    }
+  };
+  const listen = <T extends unknown[]>(
+    listeners: Set<(...args: T) => void>,
+    listener: (...args: T) => void,
+  ): Disposable => {
+    const own = (...args: T): void => listener(...args); // the same function may listen twice
+    listeners.add(own);
+    return { [Symbol.dispose]: () => void listeners.delete(own) };
+  };
+  const count = (): void => {
+    if (!samePicture(counted, state)) rev += 1;
+    counted = state;
+  };
+  const settle = (): void => {
+    due = false;
+    count();
+    if (rev === announced) return; // a quiet tick ends here, without a snapshot being made
+    announced = rev;
+    if (onChange.size > 0) tell(onChange, board.snapshot());
+  };
+
+  const board: Board = {
+    put: (fact) => {
+      waiting.push(fact);
+      if (telling) return;
+      telling = true;
+      try {
+        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+          state = fold(state, next);
+          snapshot = null;
+          tell(onFact, next, board);
+        }
+      } finally {
+        telling = false;
+      }
+      if (due) return;
+      due = true;
+      queueMicrotask(settle);
+    },
+    snapshot: () => {
+      if (snapshot !== null) return snapshot;
+      count();
+      snapshot = view(state, state.now, rev);
+      return snapshot;
+    },
+    facts: (listener) => listen(onFact, listener),
+    changes: (listener) => listen(onChange, listener),
+  };
+  return board;
+}
