@@ -16,7 +16,6 @@ import {
 const DRIVER = 'org.freedesktop.DBus';
 const RETRY_FIRST_MS = 1000;
 const RETRY_MOST_MS = 60_000;
-const DO_NOT_QUEUE = 4;
 
 export interface BusNeeds {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -67,7 +66,6 @@ class KeptBus implements SessionBus {
   readonly #subscriptions = new Set<Subscription>();
   readonly #owners = new Map<string, Owner>();
   readonly #objects = new Map<string, readonly BusInterface[]>();
-  readonly #names = new Set<string>();
 
   constructor(library: Library, address: string, log: Log, clock: Clock) {
     this.#library = library;
@@ -95,7 +93,6 @@ class KeptBus implements SessionBus {
     this.#wait = RETRY_FIRST_MS;
     for (const name of this.#owners.keys()) this.#watch(name);
     for (const { filter } of this.#subscriptions) this.#match('AddMatch', ruleOf(filter));
-    for (const name of this.#names) this.#request(name);
     this.#become({ is: 'connected', uniqueName: link.uniqueName });
   }
 
@@ -178,17 +175,6 @@ class KeptBus implements SessionBus {
     };
   };
 
-  own(name: string): Disposable {
-    this.#names.add(name);
-    this.#request(name);
-    return {
-      [Symbol.dispose]: () => {
-        this.#names.delete(name);
-        this.#driver('ReleaseName', 's', [name]);
-      },
-    };
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.state.is === 'closed') return;
     this.#retry?.[Symbol.dispose]();
@@ -236,10 +222,6 @@ class KeptBus implements SessionBus {
 
   #match(member: 'AddMatch' | 'RemoveMatch', rule: string): void {
     this.#driver(member, 's', [rule]);
-  }
-
-  #request(name: string): void {
-    this.#driver('RequestName', 'su', [name, DO_NOT_QUEUE]);
   }
 
   #driver(member: string, signature: string, body: readonly unknown[]): void {

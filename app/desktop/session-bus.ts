@@ -92,8 +92,6 @@ export interface SessionBus extends AsyncDisposable {
   /** Told the owner's unique name as soon as it is known (null: nobody), then each change; null while the bus is gone. */
   owner(name: string, listener: (owner: string | null) => void): Disposable;
   serve(path: string, interfaces: readonly BusInterface[]): Served;
-  /** Asks for a well-known name now and after each reconnect, without queueing for it. */
-  own(name: string): Disposable;
   variant(signature: string, value: unknown): Variant;
 }
 
