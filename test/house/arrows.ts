@@ -1,0 +1,85 @@
+import type { Import, SourceFile } from './source-file.ts';
+
+/** Who stands on whom: a room imports from rows above its own, never sideways, never from below. */
+const ROWS: readonly (readonly string[])[] = [
+  ['core/model'],
+  ['core/ports'],
+  ['core/events', 'core/net', 'core/state', 'core/link'],
+  ['core/sources', 'core/sinks', 'core/inbox', 'core/board', 'core/history', 'core/daemon'],
+  ['core/watch', 'core/hooks'],
+  ['app/assets.node.ts', 'app/desktop'],
+  ['app/config', 'app/actions', 'app/tray', 'app/notify', 'app/status', 'app/service'],
+  ['app/compose'],
+  ['app/cli'],
+];
+
+/** Folders whose parts are rooms of their own kind: each part has its own door beside the folder's. */
+const HALLS: readonly string[] = ['core/sources', 'core/sinks', 'core/state', 'core/inbox', 'core/hooks/harness'];
+
+/** Rooms where every file is a door: each loads something else, so one door would load it all. */
+const OPEN: readonly string[] = ['app/compose', 'app/assets.node.ts'];
+
+/** Arrows that point down and are forbidden all the same. */
+const BANS: readonly { readonly from: RegExp; readonly to: RegExp; readonly why: string }[] = [
+  { from: /^core\/daemon\//, to: /^core\/(events|sources|inbox)\//, why: 'a doorbell carries no content' },
+  { from: /^core\/sources\/[^/]+\/read\//, to: /^core\/sources\/[^/]+\/act\//, why: 'looking never consumes' },
+  {
+    from: /^app\/(?!tray\/|notify\/|compose\/|cli\/|desktop\/)/,
+    to: /^app\/desktop\//,
+    why: 'the desktop is for the tray and the notifications',
+  },
+];
+
+const DOOR = 'index.ts';
+
+/** What breaks the import arrows, one line each, with the file and line to go to. */
+export function brokenArrows(files: readonly SourceFile[]): readonly string[] {
+  return files.flatMap((file) =>
+    file.imports.flatMap((one) => {
+      const why = wrongWith(file.path, one);
+      return why === null ? [] : [`${file.path}:${one.line} imports ${one.specifier}: ${why}`];
+    }),
+  );
+}
+
+function wrongWith(from: string, { target, typeOnly, specifier }: Import): string | null {
+  if (from.startsWith('ui-static/')) {
+    if (target?.startsWith('ui-static/')) return null;
+    if (!typeOnly || target === null) return 'the page imports types of the wire only';
+    return /^app\/status\/(index|wire[^/]*)\.ts$/.test(target) ? null : 'the page imports types of the wire only';
+  }
+  if (specifier === '(computed)') return 'an import that is computed cannot be checked; name the file';
+  if (target === null) return null;
+  const here = roomOf(from);
+  const there = roomOf(target);
+  if (here === null) return 'the importing file is in no room';
+  if (there === null) return 'the imported file is in no room';
+  if (here.name !== there.name && there.row >= here.row) {
+    return there.row === here.row ? `${there.name} stands beside ${here.name}` : `${there.name} stands on ${here.name}`;
+  }
+  const ban = BANS.find((one) => one.from.test(from) && one.to.test(target));
+  if (ban !== undefined) return ban.why;
+  return isDoorFor(from, target) ? null : 'not a door of its folder';
+}
+
+function roomOf(path: string): { readonly name: string; readonly row: number } | null {
+  for (const [row, names] of ROWS.entries()) {
+    const name = names.find((one) => path === one || path.startsWith(`${one}/`));
+    if (name !== undefined) return { name, row };
+  }
+  return null;
+}
+
+/** From outside a folder only its door may be named: the outermost such folder's, or that of a hall's part. */
+function isDoorFor(from: string, target: string): boolean {
+  if (OPEN.some((room) => target === room || target.startsWith(`${room}/`))) return true;
+  const parts = target.split('/');
+  for (let depth = 1; depth < parts.length; depth += 1) {
+    const folder = parts.slice(0, depth).join('/');
+    if (depth === 1 || from.startsWith(`${folder}/`)) continue;
+    const inside = parts.slice(depth).join('/');
+    if (inside === DOOR) return true;
+    if (!HALLS.includes(folder)) return false;
+  }
+  return true;
+}

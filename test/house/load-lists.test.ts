@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { forbiddenLoads, loads } from './load-lists.ts';
+import { programFiles, sourceFile } from './source-file.ts';
+
+/** What an entry must never reach: its memory and its start depend on it. */
+const LISTS: readonly (readonly [string, readonly string[]])[] = [
+  ['app/compose/watch.ts', ['fastify', 'conf', 'node:sqlite', 'systray2', 'node-notifier', '@jellybrick/dbus-next']],
+];
+
+/** The commands whose start is measured against a bare Node: they load nothing but Node's own parts. */
+const BARE: readonly string[] = ['app/cli/status.ts', 'app/cli/poll.ts'];
+
+describe('load lists', () => {
+  for (const [entry, packages] of LISTS) {
+    test(`${entry} reaches none of ${packages.join(', ')}`, () => {
+      assert.deepEqual(forbiddenLoads(programFiles(), entry, packages), []);
+    });
+  }
+
+  for (const entry of BARE) {
+    test(`${entry} reaches no package, and of Node no HTTP, no database and no threads`, () => {
+      const heavy = /^(?!node:)|^node:(http2?|https|sqlite|worker_threads|child_process|tls|dns)/;
+      const chains = [...loads(programFiles(), entry)].filter(([name]) => heavy.test(name)).map(([, chain]) => chain);
+      assert.deepEqual(chains, []);
+    });
+  }
+
+  test('a chain over doors and lazy imports is found and named', () => {
+    const files = [
+      sourceFile('app/compose/watch.ts', `import { a } from '../../core/a/index.ts';`),
+      sourceFile('core/a/index.ts', `export { a } from './a.ts'; export type { B } from './b.ts';`),
+      sourceFile('core/a/a.ts', `export const a = () => import('@fastify/static');`),
+    ];
+    assert.deepEqual(forbiddenLoads(files, 'app/compose/watch.ts', ['fastify']), [
+      'app/compose/watch.ts -> core/a/index.ts -> core/a/a.ts -> @fastify/static',
+    ]);
+  });
+
+  test('a graph with a hole is an error, not a pass', () => {
+    assert.throws(() => forbiddenLoads([], 'app/compose/watch.ts', ['fastify']), /no such file/);
+  });
+});

@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { type Comment, type Program, parseSync, visitorKeys } from 'oxc-parser';
+
+/** The project's folder. */
+export const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Any node of the syntax tree; what else it holds depends on its `type`. */
+export interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [field: string]: unknown;
+}
+
+export interface Import {
+  /** As written: `./door.ts`, `node:fs`, `undici`. */
+  readonly specifier: string;
+  /** The file it names, from the project's folder, or null for a package or a part of Node. */
+  readonly target: string | null;
+  /** Erased before it runs. */
+  readonly typeOnly: boolean;
+  readonly line: number;
+}
+
+/** One file as the structure rules see it. */
+export interface SourceFile {
+  /** From the project's folder, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+  readonly program: Program;
+  readonly comments: readonly Comment[];
+  readonly imports: readonly Import[];
+  lineAt(offset: number): number;
+}
+
+/**
+ * @param path from the project's folder; need not exist, so that a rule can be shown a made-up sample
+ * @throws when the text is no TypeScript
+ */
+export function sourceFile(path: string, text: string): SourceFile {
+  const parsed = parseSync(path, text);
+  const error = parsed.errors[0];
+  if (error !== undefined) throw new Error(`${path}: ${error.message}`);
+  const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length;
+  const imports: Import[] = [];
+  const add = (specifier: string, typeOnly: boolean, offset: number): void => {
+    const target = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : null;
+    imports.push({ specifier, target, typeOnly, line: lineAt(offset) });
+  };
+  const { module, program, comments } = parsed;
+  for (const { moduleRequest, entries, start } of module.staticImports) {
+    // `import {} from` and `import './x.ts'` run the file; with names, all of them must be types.
+    add(moduleRequest.value, entries.length > 0 && entries.every(({ isType }) => isType), start);
+  }
+  for (const { entries, start } of module.staticExports) {
+    const from = entries.flatMap(({ moduleRequest }) => (moduleRequest === null ? [] : [moduleRequest.value]))[0];
+    if (from !== undefined)
+      add(
+        from,
+        entries.every(({ isType }) => isType),
+        start,
+      );
+  }
+  for (const { moduleRequest, start } of module.dynamicImports) {
+    const literal = /^(['"`])([^$]*)\1$/.exec(text.slice(moduleRequest.start, moduleRequest.end));
+    add(literal?.[2] ?? '(computed)', false, start);
+  }
+  walk(program as unknown as Node, (node) => {
+    if (node.type === 'TSImportType') add(String((node.source as { value: unknown }).value), true, node.start);
+    return true;
+  });
+  return { path, text, program, comments, imports, lineAt };
+}
+
+/** Visits every node in reading order; `enter` returns false to leave out what is below. */
+export function walk(node: Node, enter: (node: Node, parent: Node | null, field: string) => boolean): void {
+  visit(node, null, '');
+  function visit(at: Node, parent: Node | null, field: string): void {
+    if (!enter(at, parent, field)) return;
+    for (const key of visitorKeys[at.type] ?? []) {
+      const child = at[key];
+      for (const one of Array.isArray(child) ? child : [child]) if (isNode(one)) visit(one, at, key);
+    }
+  }
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value;
+}
+
+/** Every file that is, or is about to be, in version control. */
+export function projectFiles(): readonly string[] {
+  return execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
+    .toString('utf8')
+    .split('\0')
+    .filter((path) => path !== '' && existsSync(join(ROOT, path)));
+}
+
+/** The TypeScript of the program, without its tests: what the structure rules hold for. */
+export function programFiles(): readonly SourceFile[] {
+  return projectFiles()
+    .filter((path) => /^(app|core|ui-static)\/.*\.ts$/.test(path) && !path.endsWith('.test.ts'))
+    .map((path) => sourceFile(path, readFileSync(join(ROOT, path), 'utf8')));
+}
