@@ -1,0 +1,229 @@
+import * as fs from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { Fault } from '../model/index.ts';
+
+/** What a column holds and a parameter may be. */
+export type Value = string | number | bigint | Uint8Array | null;
+
+/** A compiled statement. `Row` is what its SQL selects, stated beside the SQL and not checked again. */
+export interface Statement<Row = never> {
+  /** @throws Fault `database` or `no-space`, as every method here. */
+  run(...values: Value[]): { readonly changes: number; readonly lastInsertRowid: number };
+  get(...values: Value[]): Row | undefined;
+  all(...values: Value[]): Row[];
+  /** Reads row by row; leaving the loop early ends the read. */
+  iterate(...values: Value[]): Iterable<Row>;
+}
+
+/**
+ * One connection to `hivebar.sqlite`: WAL, synchronous FULL, so that what was committed survives a power cut. Calls are
+ * synchronous. Several processes may hold the file open at once; a writer waits up to 5 s for another's transaction.
+ */
+export interface Database extends Disposable {
+  readonly path: string;
+  readonly isTransaction: boolean;
+  exec(sql: string): void;
+  prepare<Row = never>(sql: string): Statement<Row>;
+}
+
+/** How long a writer waits for another process, in milliseconds. */
+const BUSY_MS = 5000;
+/** SQLite's primary result code for a full disk. */
+const SQLITE_FULL = 13;
+const SQLITE_BUSY = 5;
+
+/**
+ * Opens the database, and creates it (0600, its directory 0700) when nothing is there. `:memory:` is for tests.
+ *
+ * @throws Fault `database`: not a regular file of this user, in a directory others may write to, not a database, or
+ *   damaged. The file is left where it is: it holds mail, so what becomes of it is for a person to decide.
+ */
+export function openDatabase(path: string): Database {
+  if (path !== ':memory:') claim(path);
+  return guarded(path, () => {
+    const connection = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: true });
+    try {
+      if (path !== ':memory:') enterWal(connection, path);
+      connection.exec('PRAGMA synchronous = FULL');
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    return wrap(connection, path);
+  });
+}
+
+/**
+ * Runs `work` in one immediate transaction: all of it is committed, or, when it throws, none. Not to be nested.
+ *
+ * @throws Fault `database` or `no-space`, and whatever `work` throws.
+ */
+export function transaction<T>(db: Database, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK'); // a full disk may have ended it already
+    throw error;
+  }
+}
+
+/**
+ * Brings the tables of one room to the version of this code. `steps[n]` leads from version n to n + 1 and is never
+ * changed once released; each room names itself as `owner` and touches no table of another's.
+ *
+ * @throws Fault `database` when a newer Hivebar has already taken the tables further than these steps.
+ */
+export function migrate(db: Database, owner: string, steps: readonly string[]): void {
+  db.exec('CREATE TABLE IF NOT EXISTS schema_versions (owner TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
+  const read = db.prepare<{ version: number }>('SELECT version FROM schema_versions WHERE owner = ?');
+  const versionNow = (): number => read.get(owner)?.version ?? 0;
+  const refuseNewer = (version: number): void => {
+    if (version <= steps.length) return;
+    throw databaseFault(
+      `${db.path} was written by a newer Hivebar (${owner} is at version ${version}, this one knows ${steps.length}): ` +
+        'start that Hivebar or a newer one, or set HIVEBAR_HOME to another directory',
+    );
+  };
+  const version = versionNow();
+  refuseNewer(version);
+  if (version === steps.length) return;
+  transaction(db, () => {
+    const from = versionNow(); // another process may have been faster
+    refuseNewer(from);
+    for (const step of steps.slice(from)) db.exec(step);
+    db.prepare(
+      'INSERT INTO schema_versions (owner, version) VALUES (?, ?) ON CONFLICT (owner) DO UPDATE SET version = excluded.version',
+    ).run(owner, steps.length);
+  });
+}
+
+function wrap(connection: DatabaseSync, path: string): Database {
+  return {
+    path,
+    get isTransaction() {
+      return connection.isTransaction;
+    },
+    exec: (sql) => guarded(path, () => connection.exec(sql)),
+    prepare: <Row>(sql: string) =>
+      wrapStatement<Row>(
+        guarded(path, () => connection.prepare(sql)),
+        path,
+      ),
+    [Symbol.dispose]: () => {
+      if (connection.isOpen) connection.close();
+    },
+  };
+}
+
+function wrapStatement<Row>(statement: StatementSync, path: string): Statement<Row> {
+  return {
+    run: (...values) =>
+      guarded(path, () => {
+        const { changes, lastInsertRowid } = statement.run(...values);
+        return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
+      }),
+    get: (...values) => guarded(path, () => statement.get(...values) as Row | undefined),
+    all: (...values) => guarded(path, () => statement.all(...values) as Row[]),
+    *iterate(...values) {
+      const rows = guarded(path, () => statement.iterate(...values));
+      try {
+        for (;;) {
+          const next = guarded(path, () => rows.next());
+          if (next.done === true) return;
+          yield next.value as Row;
+        }
+      } finally {
+        rows.return?.();
+      }
+    },
+  };
+}
+
+/** Turns what SQLite reports into a Fault that names the file; anything else is a mistake of ours and passes. */
+function guarded<T>(path: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    if (!isSqliteError(error)) throw error;
+    if (primaryCode(error) === SQLITE_FULL) {
+      throw new Fault('no-space', `no space left for ${path}`, { is: 'machine', key: 'database' }, { cause: error });
+    }
+    throw databaseFault(`${path}: ${error.message}`, error);
+  }
+}
+
+function databaseFault(message: string, cause?: unknown): Fault {
+  return new Fault('database', message, { is: 'machine', key: 'database' }, { cause });
+}
+
+interface SqliteError extends Error {
+  readonly code: 'ERR_SQLITE_ERROR';
+  readonly errcode: number;
+}
+
+function isSqliteError(error: unknown): error is SqliteError {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR' && 'errcode' in error;
+}
+
+/** The low byte; the rest of an extended code says where it happened. */
+function primaryCode(error: SqliteError): number {
+  return error.errcode & 0xff;
+}
+
+/** The change to WAL needs the file alone for a moment and does not wait by itself, so two first starts would collide. */
+function enterWal(connection: DatabaseSync, path: string): void {
+  const deadline = performance.now() + BUSY_MS;
+  for (;;) {
+    try {
+      const mode = connection.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
+      if (mode === 'wal') return;
+      throw databaseFault(`${path} can not be kept in WAL mode (it stays in ${String(mode)}): use a local disk`);
+    } catch (error) {
+      if (!isSqliteError(error) || primaryCode(error) !== SQLITE_BUSY || performance.now() > deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
+
+/**
+ * Makes sure that the path is a private file of this user. An existing file is judged by name and not by descriptor:
+ * closing a second descriptor of a database file would drop the locks this process holds on it (POSIX record locks), and
+ * in a directory only this user can write to nobody can swap the name in between.
+ */
+function claim(path: string): void {
+  const directory = dirname(path);
+  const uid = process.getuid?.();
+  try {
+    fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const around = fs.statSync(directory);
+    if (uid !== undefined && around.uid !== uid) throw databaseFault(`${directory} belongs to another user`);
+    if (uid !== undefined && (around.mode & 0o022) !== 0) {
+      throw databaseFault(`${directory} can be written to by others (chmod go-w it)`);
+    }
+    const found = create(path) ? undefined : fs.lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return;
+    if (found.isSymbolicLink()) throw databaseFault(`${path} is a symbolic link, which is refused`);
+    if (!found.isFile()) throw databaseFault(`${path} is not a regular file`);
+    if (uid !== undefined && found.uid !== uid) throw databaseFault(`${path} belongs to another user`);
+    if (uid !== undefined && (found.mode & 0o777) !== 0o600) fs.chmodSync(path, 0o600);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    throw databaseFault(`${path} can not be opened: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+}
+
+/** False when something is there already. */
+function create(path: string): boolean {
+  const { O_RDWR, O_CREAT, O_EXCL } = fs.constants;
+  try {
+    fs.closeSync(fs.openSync(path, O_RDWR | O_CREAT | O_EXCL, 0o600));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+/** Jobs that arrive together are committed together, with one flush for all of them. */
+export interface GroupCommit<Job, Answer> {
+  /** Resolves with the job's answer once its group is committed; rejects with what the commit threw. */
+  add(job: Job): Promise<Answer>;
+  /** Commits what has gathered now instead of at the end of the turn. */
+  flush(): void;
+}
+
+/**
+ * A group forms by itself: it holds whatever arrives until the event loop has handled the input that is ready, and while
+ * a commit waits for the disk the next one gathers. So a lone job waits for nobody, and 1,000 at once cost one flush.
+ *
+ * `commit` gets the jobs in order of arrival and gives their answers in that order. When it throws, every job of the
+ * group fails with the same error, so check a job before adding it. `later` runs the commit, by default after the
+ * input events of this turn.
+ */
+export function groupCommit<Job, Answer>(
+  commit: (jobs: readonly Job[]) => readonly Answer[],
+  later: (run: () => void) => void = setImmediate,
+): GroupCommit<Job, Answer> {
+  let waiting: { job: Job; settle: PromiseWithResolvers<Answer> }[] = [];
+
+  function flush(): void {
+    const group = waiting;
+    waiting = [];
+    if (group.length === 0) return;
+    let answers: readonly Answer[];
+    try {
+      answers = commit(group.map((member) => member.job));
+    } catch (error) {
+      for (const member of group) member.settle.reject(error);
+      return;
+    }
+    group.forEach((member, i) => {
+      member.settle.resolve(answers[i] as Answer);
+    });
+  }
+
+  return {
+    add(job) {
+      const settle = Promise.withResolvers<Answer>();
+      waiting.push({ job, settle });
+      if (waiting.length === 1) later(flush);
+      return settle.promise;
+    },
+    flush,
+  };
+}
