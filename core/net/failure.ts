@@ -16,7 +16,7 @@ const CODES: readonly (readonly [pattern: RegExp, code: FaultCode, what: string]
   [/^(ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET)$/, 'broken', 'the connection broke off'],
   [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, 'broken', 'the answer broke off'],
   [/^UND_ERR_HEADERS_OVERFLOW$/, 'broken', 'the header of the answer is too long'],
-  [/^HPE_/, 'broken', 'the answer is not HTTP'],
+  [/^(HPE_.*|HTTPParserError)$/, 'broken', 'the answer is not HTTP'],
   [/^UND_ERR_(DESTROYED|CLOSED)$/, 'broken', 'the client was closed'],
   [
     /^(ERR_TLS_.*|ERR_SSL_.*|CERT_.*|UNABLE_TO_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|EPROTO|HOSTNAME_MISMATCH)$/,
@@ -40,12 +40,12 @@ export function faultOfFailure(error: unknown, about: About): Fault {
   return new Fault('broken', `${url}: ${text}`, about.scope, { cause: error });
 }
 
-/** The codes an error carries, its own first, then those of the attempts it sums up and of its cause. */
+/** The codes (else names) an error carries, its own first, then those of the attempts it sums up and of its cause. */
 function causes(error: unknown): string[] {
   if (!(error instanceof Error)) return [];
-  const own = 'code' in error && typeof error.code === 'string' ? [error.code] : [];
+  const own = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   const attempts = error instanceof AggregateError ? error.errors.flatMap(causes) : [];
-  return [...own, ...attempts, ...causes(error.cause)];
+  return [own, ...attempts, ...causes(error.cause)];
 }
 
 /** Null for a 2xx answer with a body; else what the status means (Kijito contract a, health rule). */

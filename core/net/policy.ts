@@ -99,8 +99,7 @@ export function admit(admission: Admission, host: string, addresses: readonly st
   const held = admission.is === 'classes' ? admission : pinnedTo(classOf(first));
   for (const address of addresses) {
     const is = classOf(address);
-    if (NEVER.has(is) || !held.of.has(is))
-      throw new Fault('blocked', refusal(host, address, is, held.of), scope);
+    if (NEVER.has(is) || !held.of.has(is)) throw new Fault('blocked', refusal(host, address, is, held.of), scope);
   }
   return held;
 }

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { AS_WRITTEN, httpClient, onlyPublicAnd } from './index.ts';
+
+// Made for these tests and known to everybody: proves nothing, protects nothing. Valid for hive.test until 2124.
+const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgIXjvdSjUvukqB2m6
+Q0Y5JJKouFytKBGOJvs6YaA5mPOhRANCAATVVKFCXnsxPLORROBbMEHx9yaaJbiH
+6f6kNA5i+Si4hFXbPM+hiPoguMFDCAw4+rAxMP5R++emzT+Tu7f2Dt+H
+-----END PRIVATE KEY-----`;
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBYjCCAQegAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAloaXZlLnRl
+c3QwIBcNMjQwMTAxMDAwMDAwWhgPMjEyNDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
+CWhpdmUudGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNVUoUJeezE8s5FE
+4FswQfH3JpoluIfp/qQ0DmL5KLiEVds8z6GI+iC4wUMIDDj6sDEw/lH756bNP5O7
+t/YO34ejSDBGMBQGA1UdEQQNMAuCCWhpdmUudGVzdDAPBgNVHRMBAf8EBTADAQH/
+MB0GA1UdDgQWBBSO0KTHQRN6qVAfNtqzu2m96/9xbzAKBggqhkjOPQQDAgNJADBG
+AiEAinb6yv2BGDFNCaL9ag1O/uzmIeYLOnVGzYcA2l9Jv+4CIQCpZL/jadTsuhX2
+KwV/XHMk5nwHTyg1SCAl8Z69OlUeqg==
+-----END CERTIFICATE-----`;
+
+const server = createServer({ key: KEY, cert: CERTIFICATE }, (_request, response) => response.end('{"result":[]}'));
+const trusted = getCACertificates('default');
+const never = new AbortController().signal;
+let port = 0;
+
+before(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  port = (server.address() as AddressInfo).port;
+});
+
+after(() => {
+  setDefaultCACertificates(trusted);
+  server.close();
+});
+
+const clientOf = (host: string) =>
+  httpClient({
+    url: `https://${host}:${port}`,
+    policy: AS_WRITTEN,
+    scope: { is: 'source', key: host },
+    userAgent: 'hivebar/0',
+    credential: null,
+    resolve: async () => ['127.0.0.1'],
+  });
+
+test('a certificate nobody vouches for is the fault tls', async () => {
+  setDefaultCACertificates(trusted);
+  await using client = clientOf('hive.test');
+  await assert.rejects(client.get('/', never), { code: 'tls', message: /hive\.test.*SELF_SIGNED/ });
+});
+
+test('the name in the URL is what the certificate must be for, although the connection goes to a checked address', async () => {
+  setDefaultCACertificates([...trusted, CERTIFICATE]);
+  await using client = clientOf('hive.test');
+  assert.equal((await client.get('/', never)).status, 200);
+  await using other = clientOf('other.test');
+  await assert.rejects(other.get('/', never), { code: 'tls', message: /other\.test.*ERR_TLS_CERT_ALTNAME_INVALID/ });
+});
+
+test('a name of the wrong class is blocked before any handshake', async () => {
+  await using client = httpClient({
+    url: `https://hive.test:${port}`,
+    policy: onlyPublicAnd({ loopback: false, private: true }),
+    scope: { is: 'source', key: 'hive.test' },
+    userAgent: 'hivebar/0',
+    credential: null,
+    resolve: async () => ['127.0.0.1'],
+  });
+  await assert.rejects(client.get('/', never), { code: 'blocked' });
+});
+
+test('plain HTTP where TLS was asked for is the fault tls', async () => {
+  const { fakeHive } = await import('../../test/kit/fake-hive.ts');
+  await using hive = await fakeHive();
+  await using client = httpClient({
+    url: `https://127.0.0.1:${hive.port}`,
+    policy: AS_WRITTEN,
+    scope: { is: 'source', key: 'k' },
+    userAgent: 'hivebar/0',
+    credential: null,
+  });
+  await assert.rejects(client.get('/', never), { code: 'tls' });
+});
