@@ -1,0 +1,35 @@
+import type { Instant, PersonaId, Scope, SourceId } from '../../core/model/index.ts';
+
+/** One outage as a person thinks of it, whoever it takes down. */
+export interface Cause {
+  /** `Fault.scope.key`. */
+  readonly key: string;
+  readonly scope: Scope['is'];
+  /** The source of the first one it took down. */
+  readonly source: SourceId;
+  /** The one persona a click is about, null when it is about several. */
+  readonly opens: PersonaId | null;
+}
+
+/**
+ * An outage that a person was shown and whose end they were not shown yet. It says nothing about what is down now, nor
+ * about what an agent was told: those are other facts, kept elsewhere.
+ */
+export interface Announced {
+  readonly cause: Cause;
+  readonly since: Instant;
+  /** When the banner was last handed to the desktop. */
+  readonly at: Instant;
+  /** Whom the banner counted. */
+  readonly personas: readonly PersonaId[];
+}
+
+/** What outlives the process. */
+export type AnnouncedByKey = Readonly<Record<`outage:${string}`, Announced>>;
+
+/** Where it is kept. */
+export interface Announcements {
+  load(): AnnouncedByKey;
+  /** Replaces what is kept, durably. @throws Fault `database` */
+  save(announced: AnnouncedByKey): void;
+}

@@ -1,0 +1,194 @@
+import { BusError, type BusSignal, type SessionBus } from '../desktop/index.ts';
+import type { Banner, BannerKey } from './banner.ts';
+import type { DriverListener, DriverState, NotifyDriver, OpenDriver } from './driver.ts';
+import { markupOf } from './text.ts';
+
+const NAME = 'org.freedesktop.Notifications';
+const OBJECT = { path: '/org/freedesktop/Notifications', iface: NAME } as const;
+const BUS = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' } as const;
+
+/** Desktop Notifications 1.2, "Urgency Levels". The desktop has no word for high; a title says it. */
+const URGENCY = { normal: 1, high: 1, critical: 2 } as const;
+const CATEGORY = { mail: 'email.arrived', outage: 'network.disconnected', recovery: 'network.connected' } as const;
+/** NotificationClosed: 1 expired, 2 dismissed by the user, 3 by CloseNotification, 4 undefined. */
+const DISMISSED = 2;
+const BY_US = 3;
+/** The desktop decides how long a banner stays. */
+const ITS_OWN_TIME = -1;
+const NO_DAEMON = 'no notification daemon';
+
+/** The daemon that shows our banners at present: its capabilities, and which of its numbers are ours. */
+interface Daemon {
+  /** Its unique name: signals of anybody else are not from it. */
+  readonly owner: string;
+  readonly can: Promise<ReadonlySet<string>>;
+  readonly ids: Map<BannerKey, number>;
+  readonly keys: Map<number, BannerKey>;
+  readonly tokens: Map<number, string>;
+}
+
+/**
+ * Notifications by D-Bus, Desktop Notifications Specification 1.2: one number a key, so a newer banner takes the place of
+ * the older. A daemon that restarts, appears late or is missing is a state, never an error of ours.
+ * @param desktopEntry the name of our .desktop file, without the suffix
+ */
+export function dbusDriver(bus: SessionBus, desktopEntry: string): OpenDriver {
+  return (listener) => new DbusDriver(bus, desktopEntry, listener);
+}
+
+class DbusDriver implements NotifyDriver {
+  readonly #bus: SessionBus;
+  readonly #desktopEntry: string;
+  readonly #listener: DriverListener;
+  readonly #subscriptions = new DisposableStack();
+  #daemon: Daemon | null = null;
+  #told: string | null = null;
+
+  constructor(bus: SessionBus, desktopEntry: string, listener: DriverListener) {
+    this.#bus = bus;
+    this.#desktopEntry = desktopEntry;
+    this.#listener = listener;
+    this.#subscriptions.use(bus.signals({ ...OBJECT, sender: NAME }, (signal) => this.#heard(signal)));
+    this.#subscriptions.use(bus.owner(NAME, (owner) => this.#owned(owner)));
+  }
+
+  async show(banner: Banner): Promise<void> {
+    const daemon = this.#daemon ?? (await this.#activate());
+    const can = await daemon.can;
+    const replaces = daemon.ids.get(banner.key) ?? 0;
+    const [id] = await this.#bus.call({
+      ...OBJECT,
+      dest: daemon.owner,
+      member: 'Notify',
+      signature: 'susssasa{sv}i',
+      body: [
+        'Hivebar',
+        replaces,
+        '',
+        can.has('body') || banner.body === '' ? banner.title : `${banner.title}: ${banner.body}`,
+        !can.has('body') ? '' : can.has('body-markup') ? markupOf(banner.body) : banner.body,
+        can.has('actions') ? ['default', 'Open'] : [],
+        {
+          'desktop-entry': this.#bus.variant('s', this.#desktopEntry),
+          category: this.#bus.variant('s', CATEGORY[banner.is]),
+          urgency: this.#bus.variant('y', URGENCY[banner.urgency]),
+        },
+        ITS_OWN_TIME,
+      ],
+    });
+    if (typeof id !== 'number') throw new Error(`${NAME}: Notify answered ${String(id)} instead of a number`);
+    if (replaces !== id) daemon.keys.delete(replaces);
+    daemon.ids.set(banner.key, id);
+    daemon.keys.set(id, banner.key);
+  }
+
+  async withdraw(key: BannerKey): Promise<void> {
+    const daemon = this.#daemon;
+    const id = daemon?.ids.get(key);
+    if (daemon === null || id === undefined) return;
+    forget(daemon, id);
+    await this.#bus.call({ ...OBJECT, dest: daemon.owner, member: 'CloseNotification', signature: 'u', body: [id] });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#subscriptions.dispose();
+    const open = [...(this.#daemon?.ids.keys() ?? [])];
+    // Nobody is left to answer a click. The bus keeps the order, so closing it afterwards loses none of these.
+    await Promise.allSettled(open.map((key) => this.withdraw(key)));
+  }
+
+  #owned(owner: string | null): void {
+    const before = this.#daemon;
+    if (before?.owner === owner) return;
+    this.#daemon = owner === null ? null : this.#meet(owner);
+    for (const key of before?.ids.keys() ?? []) this.#listener.closed(key, 'desktop');
+    if (this.#daemon === null) this.#lookForActivatable();
+    else this.#describe(this.#daemon);
+  }
+
+  #meet(owner: string): Daemon {
+    const can = this.#bus
+      .call({ ...OBJECT, dest: owner, member: 'GetCapabilities' })
+      .then(([list]) => new Set(Array.isArray(list) ? list.map(String) : []));
+    can.catch(() => {}); // whoever shows a banner awaits it, and is told
+    return { owner, can, ids: new Map(), keys: new Map(), tokens: new Map() };
+  }
+
+  /** Nobody owns the name: the bus may know a program to start for it. */
+  #lookForActivatable(): void {
+    if (this.#bus.state.is !== 'connected') {
+      this.#tell({ is: 'unavailable', why: 'no session bus' });
+      return;
+    }
+    this.#bus.call({ ...BUS, member: 'ListActivatableNames' }).then(
+      ([names]) => {
+        if (this.#daemon !== null) return;
+        if (Array.isArray(names) && names.includes(NAME)) this.#tell({ is: 'ready', by: 'D-Bus, started when needed' });
+        else this.#tell({ is: 'unavailable', why: NO_DAEMON });
+      },
+      (error: unknown) => {
+        if (this.#daemon === null) this.#tell({ is: 'unavailable', why: textOf(error) });
+      },
+    );
+  }
+
+  /** @throws Error `no notification daemon` */
+  async #activate(): Promise<Daemon> {
+    try {
+      await this.#bus.call({ ...BUS, member: 'StartServiceByName', signature: 'su', body: [NAME, 0], timeoutMs: 3000 });
+      const [owner] = await this.#bus.call({ ...BUS, member: 'GetNameOwner', signature: 's', body: [NAME] });
+      this.#owned(String(owner));
+    } catch (error) {
+      const missing = error instanceof BusError && error.is === 'answered';
+      this.#tell({ is: 'unavailable', why: missing ? NO_DAEMON : textOf(error) });
+    }
+    if (this.#daemon === null) throw new Error(this.#told ?? NO_DAEMON);
+    return this.#daemon;
+  }
+
+  #describe(daemon: Daemon): void {
+    this.#bus.call({ ...OBJECT, dest: daemon.owner, member: 'GetServerInformation' }).then(
+      ([name, , version]) => this.#daemon === daemon && this.#tell({ is: 'ready', by: `D-Bus, ${name} ${version}` }),
+      () => this.#daemon === daemon && this.#tell({ is: 'ready', by: 'D-Bus' }), // it need not say who it is
+    );
+  }
+
+  #tell(state: DriverState): void {
+    const text = state.is === 'ready' ? state.by : state.why;
+    if (this.#told === text || this.#subscriptions.disposed) return;
+    this.#told = text;
+    this.#listener.state(state);
+  }
+
+  #heard({ sender, member, body: [id, what] }: BusSignal): void {
+    const daemon = this.#daemon;
+    if (daemon === null || sender !== daemon.owner || typeof id !== 'number') return;
+    const key = daemon.keys.get(id);
+    if (key === undefined) return; // somebody else's notification
+    switch (member) {
+      case 'ActivationToken':
+        if (typeof what === 'string') daemon.tokens.set(id, what);
+        return;
+      case 'ActionInvoked': {
+        const token = daemon.tokens.get(id) ?? null;
+        daemon.tokens.delete(id);
+        if (what === 'default') this.#listener.clicked(key, token);
+        return;
+      }
+      case 'NotificationClosed':
+        forget(daemon, id);
+        if (what !== BY_US) this.#listener.closed(key, what === DISMISSED ? 'person' : 'desktop');
+    }
+  }
+}
+
+function forget(daemon: Daemon, id: number): void {
+  const key = daemon.keys.get(id);
+  daemon.keys.delete(id);
+  daemon.tokens.delete(id);
+  if (key !== undefined && daemon.ids.get(key) === id) daemon.ids.delete(key);
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

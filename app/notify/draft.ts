@@ -1,0 +1,115 @@
+import type { Until } from '../../core/board/index.ts';
+import type { Instant, PersonaId } from '../../core/model/index.ts';
+import type { Announced } from './announced.ts';
+import { type Banner, type BannerKey, mailKey } from './banner.ts';
+import type { OutageState, PersonaState, PolicyState, Rules } from './state.ts';
+
+type Table = 'muted' | 'personas' | 'outages' | 'announced' | 'open';
+
+/**
+ * One decision in the making: the next state, copied table by table at its first change only (a storm of a thousand
+ * facts is one copy, a fact that changes nothing is none), and what is to be done.
+ */
+export class Draft {
+  readonly at: Instant;
+  readonly rules: Rules;
+  readonly show: Banner[] = [];
+  readonly withdraw: BannerKey[] = [];
+  wakeAt: Instant | null = null;
+  #state: { -readonly [K in keyof PolicyState]: PolicyState[K] };
+  readonly #copied = new Set<Table>();
+
+  constructor(state: PolicyState, at: Instant, rules: Rules) {
+    this.#state = { ...state };
+    this.at = at;
+    this.rules = rules;
+  }
+
+  get state(): PolicyState {
+    return this.#state;
+  }
+
+  persona(id: PersonaId): PersonaState | undefined {
+    return this.#state.personas[mailKey(id)];
+  }
+
+  setPersona(persona: PersonaState): void {
+    const key = mailKey(persona.id);
+    if (this.#state.personas[key] !== persona) this.#own('personas')[key] = persona;
+  }
+
+  dropPersona(id: PersonaId): void {
+    delete this.#own('personas')[mailKey(id)];
+  }
+
+  setOutage(key: `outage:${string}`, outage: OutageState | null): void {
+    if (outage === null) delete this.#own('outages')[key];
+    else this.#own('outages')[key] = outage;
+  }
+
+  setAnnounced(key: `outage:${string}`, announced: Announced | null): void {
+    if (announced === null) delete this.#own('announced')[key];
+    else this.#own('announced')[key] = announced;
+  }
+
+  set(part: Partial<Pick<PolicyState, 'crowd' | 'bubbles' | 'paused' | 'desktop'>>): void {
+    this.#state = { ...this.#state, ...part };
+  }
+
+  isOpen(key: BannerKey): boolean {
+    return this.#state.open[key] === true;
+  }
+
+  put(banner: Banner): void {
+    this.#own('open')[banner.key] = true;
+    this.show.push(banner);
+  }
+
+  /** The banner is gone from the screen. */
+  closed(key: BannerKey): void {
+    if (this.isOpen(key)) delete this.#own('open')[key];
+  }
+
+  /** Takes the banner from the screen. */
+  take(key: BannerKey): void {
+    if (!this.isOpen(key)) return;
+    this.closed(key);
+    this.withdraw.push(key);
+  }
+
+  /** Asks for a tick at `at`, or earlier. */
+  wake(at: Instant): void {
+    if (this.wakeAt === null || at < this.wakeAt) this.wakeAt = at;
+  }
+
+  /**
+   * Whether `ms` have passed since `since`, else asks for a tick when they have. A clock that was set back counts as
+   * passed: nothing may wait for it to catch up.
+   */
+  passed(since: Instant, ms: number): boolean {
+    if (this.at >= since + ms || this.at < since) return true;
+    this.wake(since + ms);
+    return false;
+  }
+
+  setMuted(id: PersonaId, until: Until): void {
+    if (until.is === 'never') delete this.#own('muted')[mailKey(id)];
+    else this.#own('muted')[mailKey(id)] = until;
+  }
+
+  mutedOf(id: PersonaId): Until {
+    return this.state.muted[mailKey(id)] ?? { is: 'never' };
+  }
+
+  silent(until: Until): boolean {
+    return until.is === 'forever' || (until.is === 'at' && this.at < until.at);
+  }
+
+  #own<T extends Table>(table: T): { -readonly [K in keyof PolicyState[T]]: PolicyState[T][K] } {
+    if (!this.#copied.has(table)) {
+      this.#copied.add(table);
+      this.#state[table] = { ...this.#state[table] };
+    }
+    return this.#state[table];
+  }
+}

@@ -1,0 +1,157 @@
+import type { Count } from '../../core/model/index.ts';
+import { type BannerKey, mailKey } from './banner.ts';
+import type { Draft } from './draft.ts';
+import type { MailState, PersonaState } from './state.ts';
+import { crowdBanner, type Latest, mailBanner } from './words.ts';
+
+type News = Extract<MailState, { is: 'news' }>;
+
+/** New mail was told. */
+export function arrived(draft: Draft, persona: PersonaState, count: number, latest: Latest): void {
+  const before = persona.mail;
+  const mail: MailState =
+    before.is === 'news'
+      ? { ...before, count: before.count + count, fresh: before.fresh + count, latest }
+      : { is: 'news', count, fresh: count, latest, shownAt: before.shownAt, banner: 'own' };
+  draft.setPersona({ ...persona, mail });
+}
+
+/**
+ * The inbox says how much is unread. Nothing unread: what came was read meanwhile, whoever read it.
+ * A fact that changes nothing costs nothing.
+ */
+export function levels(draft: Draft, persona: PersonaState, unread: Count, urgent: Count): PersonaState {
+  const read = isZero(unread) && persona.mail.is === 'news';
+  if (same(persona.unread, unread) && same(persona.urgent, urgent) && !read) return persona;
+  const mail: MailState = read ? { is: 'quiet', shownAt: persona.mail.shownAt } : persona.mail;
+  const next: PersonaState = { ...persona, unread, urgent, mail };
+  draft.setPersona(next);
+  return next;
+}
+
+/** A person closed or clicked the banner: what it counted is no news any more, what came since is. */
+export function dismissed(draft: Draft, key: BannerKey): void {
+  for (const [persona, mail] of spokenOfBy(draft, key)) {
+    draft.setPersona({
+      ...persona,
+      mail: mail.fresh === 0 ? { is: 'quiet', shownAt: mail.shownAt } : { ...mail, count: mail.fresh },
+    });
+  }
+}
+
+/** The desktop did not show the banner: all of it is still to be shown, and need not wait. */
+export function refused(draft: Draft, key: BannerKey): void {
+  for (const [persona, mail] of spokenOfBy(draft, key)) {
+    draft.setPersona({ ...persona, mail: { ...mail, fresh: mail.count, shownAt: null } });
+  }
+  if (key === 'crowd') draft.set({ crowd: { ...draft.state.crowd, shownAt: null } });
+}
+
+/** Banners whose mail was read, or whose persona left. */
+export function withdrawRead(draft: Draft): void {
+  for (const key of Object.keys(draft.state.open) as BannerKey[]) {
+    if (key.startsWith('outage:')) continue;
+    if (spokenOfBy(draft, key).length === 0) draft.take(key);
+  }
+}
+
+/** While notifications are paused, mail is not kept for later: the badge tells of it. */
+export function swallowAll(draft: Draft): void {
+  for (const persona of Object.values(draft.state.personas)) swallow(draft, persona);
+}
+
+/**
+ * Shows what is fresh: a banner a persona, replaced in place and not too often; when too many personas get their first
+ * one at once, the rest share one.
+ */
+export function announce(draft: Draft): void {
+  const waiting: [PersonaState, News][] = [];
+  let bubbles = draft.state.bubbles.filter((at) => draft.at - at < draft.rules.crowdWithinMs && at <= draft.at);
+  for (const persona of Object.values(draft.state.personas)) {
+    const { mail } = persona;
+    if (mail.is !== 'news' || mail.fresh === 0) continue;
+    if (draft.silent(draft.mutedOf(persona.id))) {
+      swallow(draft, persona);
+      continue;
+    }
+    // Told, and yet nothing unread: it was read in between, or the level is about to come. The next level decides.
+    if (isZero(persona.unread)) continue;
+    if (mail.shownAt !== null && !draft.passed(mail.shownAt, draft.rules.bubbleEveryMs)) continue;
+    const key = mailKey(persona.id);
+    if (!draft.isOpen(key)) {
+      if (bubbles.length >= draft.rules.crowdAbove) {
+        waiting.push([persona, mail]);
+        continue;
+      }
+      bubbles = [...bubbles, draft.at];
+    }
+    draft.setPersona({ ...persona, mail: { ...mail, fresh: 0, shownAt: draft.at, banner: 'own' } });
+    draft.put(
+      mailBanner({
+        persona: persona.id,
+        label: persona.label,
+        count: unreadOf(persona, mail),
+        urgent: persona.urgent.is !== 'unknown' && persona.urgent.n > 0,
+        latest: mail.latest,
+      }),
+    );
+  }
+  if (bubbles.length !== draft.state.bubbles.length) draft.set({ bubbles });
+  announceCrowd(draft, waiting);
+}
+
+function announceCrowd(draft: Draft, waiting: readonly [PersonaState, News][]): void {
+  const { crowd } = draft.state;
+  if (waiting.length === 0) {
+    if (crowd.waitingSince !== null) draft.set({ crowd: { ...crowd, waitingSince: null } });
+    return;
+  }
+  const waitingSince = crowd.waitingSince ?? draft.at;
+  const held = draft.passed(waitingSince, draft.rules.holdMs);
+  const rested = crowd.shownAt === null || draft.passed(crowd.shownAt, draft.rules.bubbleEveryMs);
+  if (!held || !rested) {
+    if (crowd.waitingSince === null) draft.set({ crowd: { ...crowd, waitingSince } });
+    return;
+  }
+  for (const [persona, mail] of waiting) {
+    draft.setPersona({ ...persona, mail: { ...mail, fresh: 0, shownAt: draft.at, banner: 'crowd' } });
+  }
+  draft.set({ crowd: { waitingSince: null, shownAt: draft.at } });
+  const all = spokenOfBy(draft, 'crowd');
+  const count = all.reduce((sum, [persona, mail]) => sum + unreadOf(persona, mail), 0);
+  draft.put(
+    crowdBanner(
+      all.map(([persona]) => persona.label),
+      count,
+    ),
+  );
+}
+
+/** The personas with news that the banner `key` stands for. */
+function spokenOfBy(draft: Draft, key: BannerKey): [PersonaState, News][] {
+  const all = Object.entries(draft.state.personas);
+  const one = draft.state.personas[key as `mail:${string}`];
+  const asked = key === 'crowd' ? all.map(([, persona]) => persona) : one === undefined ? [] : [one];
+  const banner = key === 'crowd' ? 'crowd' : 'own';
+  return asked.flatMap((persona): [PersonaState, News][] =>
+    persona.mail.is === 'news' && persona.mail.banner === banner ? [[persona, persona.mail]] : [],
+  );
+}
+
+function swallow(draft: Draft, persona: PersonaState): void {
+  if (persona.mail.is !== 'news' || persona.mail.fresh === 0) return;
+  draft.setPersona({ ...persona, mail: { ...persona.mail, fresh: 0 } });
+}
+
+/** Some of what came may be read by now. */
+function unreadOf(persona: PersonaState, mail: News): number {
+  return persona.unread.is === 'exact' ? Math.min(mail.count, persona.unread.n) : mail.count;
+}
+
+function isZero(count: Count): boolean {
+  return count.is === 'exact' && count.n === 0;
+}
+
+function same(a: Count, b: Count): boolean {
+  return a.is === b.is && (a.is === 'unknown' || (b.is !== 'unknown' && a.n === b.n));
+}

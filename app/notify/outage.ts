@@ -1,0 +1,229 @@
+import type { Fact } from '../../core/board/index.ts';
+import type { Fault, Instant, PersonaId, SourceId } from '../../core/model/index.ts';
+import type { Announced, Cause } from './announced.ts';
+import { type Banner, outageKey } from './banner.ts';
+import type { Draft } from './draft.ts';
+import type { OutageState, PersonaState } from './state.ts';
+import { BODY_POINTS, lineOfText } from './text.ts';
+import { outageBanner, recoveryBanner } from './words.ts';
+
+type Key = `outage:${string}`;
+
+/**
+ * A persona that appears is taken to be as a person was last told, until its first look says how it is: so an outage that
+ * was announced before a restart is neither announced again nor forgotten.
+ */
+export function joined(draft: Draft, persona: PersonaState): void {
+  const told =
+    persona.reach.is === 'unknown' ? Object.values(draft.state.announced).find((a) => concerns(a, persona)) : undefined;
+  if (told === undefined) {
+    draft.setPersona(persona);
+    return;
+  }
+  const key = outageKey(told.cause.key);
+  draft.setPersona({ ...persona, reach: { is: 'down', cause: key } });
+  resume(draft, key, told);
+}
+
+export function down(draft: Draft, persona: PersonaState, since: Instant, fault: Fault): void {
+  const key = outageKey(fault.scope.key);
+  if (persona.reach.is === 'down') {
+    if (persona.reach.cause === key) return;
+    // A source that answers for one persona in particular has come back as a source.
+    const before = draft.state.outages[persona.reach.cause];
+    lost(draft, persona.reach.cause, before?.cause.scope !== 'persona' && fault.scope.is === 'persona');
+  }
+  draft.setPersona({ ...persona, reach: { is: 'down', cause: key } });
+  gain(draft, key, causeOf(fault, persona.source, persona.id), since, fault, []);
+}
+
+export function up(draft: Draft, persona: PersonaState): void {
+  if (persona.reach.is === 'up') return;
+  draft.setPersona({ ...persona, reach: { is: 'up' } });
+  if (persona.reach.is === 'down') lost(draft, persona.reach.cause, true);
+}
+
+/** The persona is not watched any more: that is no recovery. */
+export function left(draft: Draft, persona: PersonaState): void {
+  if (persona.reach.is === 'down') lost(draft, persona.reach.cause, false);
+}
+
+export function source(draft: Draft, fact: Extract<Fact, { is: 'source' }>): void {
+  if (fact.fault !== null) {
+    const key = outageKey(fact.fault.scope.key);
+    if (draft.state.outages[key]?.sources.includes(fact.source) === true) return;
+    gain(draft, key, causeOf(fact.fault, fact.source, null), fact.at, fact.fault, [fact.source]);
+    return;
+  }
+  for (const told of Object.values(draft.state.announced)) {
+    if (told.cause.scope === 'source' && told.cause.source === fact.source && told.personas.length === 0) {
+      resume(draft, outageKey(told.cause.key), told, [fact.source]); // before a restart it was the source alone
+    }
+  }
+  for (const [key, outage] of Object.entries(draft.state.outages) as [Key, OutageState][]) {
+    if (!outage.sources.includes(fact.source)) continue;
+    const sources = outage.sources.filter((s) => s !== fact.source);
+    draft.setOutage(key, { ...outage, sources, recovering: true, changedAt: draft.at });
+  }
+}
+
+/** The desktop took the banner: only now is a person taken to know. */
+export function shown(draft: Draft, banner: Banner): void {
+  const key = banner.key as Key;
+  const outage = draft.state.outages[key];
+  if (outage === undefined || outage.handed === null) return;
+  draft.setOutage(key, { ...outage, handed: null });
+  if (banner.is === 'recovery') {
+    draft.setAnnounced(key, null);
+    return;
+  }
+  const before = draft.state.announced[key];
+  draft.setAnnounced(key, {
+    cause: outage.cause,
+    since: Math.min(outage.since, before?.since ?? outage.since),
+    at: draft.at,
+    personas: outage.handed,
+  });
+}
+
+export function refused(draft: Draft, banner: Banner): void {
+  const outage = draft.state.outages[banner.key as Key];
+  if (outage !== undefined) draft.setOutage(banner.key as Key, { ...outage, handed: null });
+}
+
+/** Forgets outages that are over and need no word, and asks for a banner for each edge a person does not know yet. */
+export function settle(draft: Draft, mayShow: boolean): void {
+  const outages = Object.entries(draft.state.outages) as [Key, OutageState][];
+  if (outages.length === 0) return;
+  const personas = Object.values(draft.state.personas);
+  const membersOf = Map.groupBy(personas, (p) => (p.reach.is === 'down' ? p.reach.cause : null));
+  for (const [key, outage] of outages) {
+    if (outage.handed !== null) continue;
+    const members = membersOf.get(key) ?? [];
+    const bare = outage.sources.some((s) => !personas.some((p) => p.source === s && p.reach.is === 'up'));
+    const announced = draft.state.announced[key];
+    const isDown = members.length > 0 || bare;
+    if (isDown) {
+      if (mayShow) announceDown(draft, key, outage, members, announced);
+    } else if (announced === undefined) {
+      if (outage.sources.length === 0) draft.setOutage(key, null);
+    } else if (outage.recovering) {
+      if (mayShow) announceUp(draft, key, outage, announced);
+    } else {
+      draft.take(key); // everybody it was about has left, or is down for another reason
+      draft.setAnnounced(key, null);
+      draft.setOutage(key, null);
+    }
+  }
+}
+
+function announceDown(
+  draft: Draft,
+  key: Key,
+  outage: OutageState,
+  members: readonly PersonaState[],
+  announced: Announced | undefined,
+): void {
+  const { rules } = draft;
+  if (announced === undefined) {
+    if (!audible(draft, members)) return;
+    const held =
+      members.length === 0
+        ? draft.passed(outage.firstAt, rules.sourceHoldMs)
+        : draft.passed(outage.firstAt, rules.holdAtMostMs) || draft.passed(outage.changedAt, rules.holdMs);
+    if (!held) return;
+  } else {
+    // The same banner with a higher count, as long as it is on the screen; one that was closed does not come back.
+    if (!draft.isOpen(key) || members.length <= announced.personas.length || !audible(draft, members)) return;
+    if (!draft.passed(announced.at, rules.bubbleEveryMs)) return;
+  }
+  draft.setOutage(key, { ...outage, handed: members.map((p) => p.id) });
+  draft.put(
+    outageBanner(
+      outage.cause,
+      members.map((p) => p.label),
+      outage.why,
+    ),
+  );
+}
+
+function announceUp(draft: Draft, key: Key, outage: OutageState, announced: Announced): void {
+  const known = announced.personas.flatMap((id) => draft.persona(id) ?? []);
+  if (known.length === announced.personas.length && !audible(draft, known)) return;
+  if (!draft.passed(outage.changedAt, draft.rules.holdMs)) return;
+  const labels = announced.personas.map((id) => draft.persona(id)?.label ?? id);
+  draft.setOutage(key, { ...outage, handed: announced.personas });
+  draft.put(recoveryBanner(announced, labels, outage.changedAt - announced.since));
+}
+
+/** Whether a banner about these may be heard: somebody is not muted, or it is about nobody in particular. */
+function audible(draft: Draft, personas: readonly PersonaState[]): boolean {
+  const mutes = personas.map((p) => draft.mutedOf(p.id));
+  if (mutes.length === 0 || mutes.some((until) => !draft.silent(until))) return true;
+  for (const until of mutes) if (until.is === 'at') draft.wake(until.at);
+  return false;
+}
+
+function gain(draft: Draft, key: Key, cause: Cause, since: Instant, fault: Fault, sources: readonly SourceId[]): void {
+  const before = draft.state.outages[key];
+  const why = lineOfText(fault.explain(), BODY_POINTS);
+  const outage: OutageState =
+    before === undefined
+      ? {
+          cause,
+          since,
+          why,
+          firstAt: draft.at,
+          changedAt: draft.at,
+          sources,
+          recovering: false,
+          handed: null,
+        }
+      : {
+          ...before,
+          why: before.why === '' ? why : before.why,
+          since: Math.min(before.since, since),
+          changedAt: draft.at,
+          sources: [...before.sources, ...sources],
+          recovering: false,
+        };
+  draft.setOutage(key, outage);
+}
+
+function lost(draft: Draft, key: Key, recovered: boolean): void {
+  const outage = draft.state.outages[key];
+  if (outage === undefined) return;
+  draft.setOutage(key, { ...outage, changedAt: draft.at, recovering: outage.recovering || recovered });
+}
+
+/** An outage known from before a restart, seen again. */
+function resume(draft: Draft, key: Key, told: Announced, sources: readonly SourceId[] = []): void {
+  if (draft.state.outages[key] !== undefined) return;
+  draft.setOutage(key, {
+    cause: told.cause,
+    since: told.since,
+    why: '',
+    firstAt: draft.at,
+    changedAt: draft.at,
+    sources,
+    recovering: false,
+    handed: null,
+  });
+}
+
+function concerns(told: Announced, persona: PersonaState): boolean {
+  if (told.personas.includes(persona.id)) return true;
+  switch (told.cause.scope) {
+    case 'persona':
+      return false;
+    case 'source':
+      return told.cause.source === persona.source;
+    case 'machine':
+      return true;
+  }
+}
+
+function causeOf(fault: Fault, source: SourceId, persona: PersonaId | null): Cause {
+  const scope = fault.scope.is;
+  return { key: fault.scope.key, scope, source, opens: scope === 'persona' ? persona : null };
+}

@@ -1,0 +1,147 @@
+import type { Fact } from '../../core/board/index.ts';
+import type { NewEvent } from '../../core/events/index.ts';
+import type { Instant } from '../../core/model/index.ts';
+import type { Banner, BannerKey } from './banner.ts';
+import { Draft } from './draft.ts';
+import * as mail from './mail.ts';
+import * as outage from './outage.ts';
+import { type PersonaState, type PolicyState, RULES, type Rules } from './state.ts';
+import { NAME_POINTS } from './text.ts';
+import type { Latest } from './words.ts';
+
+export type PolicyInput = { readonly at: Instant } & (
+  | { readonly is: 'facts'; readonly facts: readonly Fact[] }
+  | { readonly is: 'tick' }
+  /** The desktop took, or refused, a banner that the policy asked to show. */
+  | { readonly is: 'shown' | 'refused'; readonly banner: Banner }
+  /** The desktop can show banners, now or again. */
+  | { readonly is: 'ready' }
+  /** A banner went away: a person closed or clicked it, or the desktop dropped it. */
+  | { readonly is: 'closed'; readonly key: BannerKey; readonly by: 'person' | 'desktop' }
+);
+
+export interface Decision {
+  readonly state: PolicyState;
+  /** To hand to the desktop in this order; each wants a `shown` or `refused` in return. */
+  readonly show: readonly Banner[];
+  readonly withdraw: readonly BannerKey[];
+  /** When to come again with a `tick`, if nothing else comes before; null: never. */
+  readonly wakeAt: Instant | null;
+}
+
+/**
+ * What to show, replace and withdraw: all that notifications decide, as a function. Time comes in with the input and
+ * nothing is remembered outside the state.
+ */
+export function decide(state: PolicyState, input: PolicyInput, rules: Rules = RULES): Decision {
+  const draft = new Draft(state, input.at, rules);
+  take(draft, input);
+  mail.withdrawRead(draft);
+  const mayShow = listening(draft);
+  outage.settle(draft, mayShow);
+  if (mayShow) mail.announce(draft);
+  return { state: draft.state, show: draft.show, withdraw: draft.withdraw, wakeAt: draft.wakeAt };
+}
+
+function take(draft: Draft, input: PolicyInput): void {
+  switch (input.is) {
+    case 'facts':
+      for (const fact of input.facts) fold(draft, fact);
+      return;
+    case 'tick':
+      return;
+    case 'ready':
+      draft.set({ desktop: { is: 'hears' } });
+      return;
+    case 'shown':
+      if (input.banner.is !== 'mail') outage.shown(draft, input.banner);
+      return;
+    case 'refused':
+      draft.set({ desktop: { is: 'deaf', until: input.at + draft.rules.deafMs } });
+      draft.closed(input.banner.key);
+      if (input.banner.is === 'mail') mail.refused(draft, input.banner.key);
+      else outage.refused(draft, input.banner);
+      return;
+    case 'closed':
+      draft.closed(input.key);
+      if (input.by === 'person') mail.dismissed(draft, input.key);
+  }
+}
+
+/** Whether a banner may be shown now: the desktop takes them, and the person wants them. */
+function listening(draft: Draft): boolean {
+  const { desktop, paused } = draft.state;
+  if (draft.silent(paused)) {
+    mail.swallowAll(draft);
+    if (paused.is === 'at') draft.wake(paused.at);
+    return false;
+  }
+  if (desktop.is === 'hears') return true;
+  if (draft.at < desktop.until) {
+    draft.wake(desktop.until);
+    return false;
+  }
+  draft.set({ desktop: { is: 'hears' } });
+  return true;
+}
+
+function fold(draft: Draft, fact: Fact): void {
+  switch (fact.is) {
+    case 'surface':
+    case 'held': // the mail is not handed over yet; it is told when it is
+      return;
+    case 'source':
+      outage.source(draft, fact);
+      return;
+    case 'joined':
+      outage.joined(draft, personaOf(fact, draft.persona(fact.persona)));
+      return;
+    case 'muted':
+      if (fact.persona === null) draft.set({ paused: fact.until });
+      else draft.setMuted(fact.persona, fact.until);
+      return;
+    default:
+  }
+  const persona = draft.persona(fact.persona);
+  if (persona === undefined) return; // it left before its last fact was heard
+  switch (fact.is) {
+    case 'left':
+      outage.left(draft, persona);
+      draft.dropPersona(persona.id);
+      return;
+    case 'looked':
+      outage.up(draft, mail.levels(draft, persona, fact.unread, fact.urgent));
+      return;
+    case 'counted':
+      mail.levels(draft, persona, fact.unread, fact.urgent);
+      return;
+    case 'failed':
+      if (fact.reach.is === 'down') outage.down(draft, persona, fact.reach.since, fact.fault);
+      return;
+    case 'told': {
+      const news = fact.events.flatMap((e) => (e.event === 'new' && e.self !== true ? [e] : []));
+      const last = news.at(-1);
+      if (last !== undefined) mail.arrived(draft, persona, news.length, latestOf(last));
+      return;
+    }
+  }
+}
+
+function personaOf(fact: Extract<Fact, { is: 'joined' }>, before: PersonaState | undefined): PersonaState {
+  const label = fact.label.slice(0, NAME_POINTS * 4);
+  if (before !== undefined) return { ...before, source: fact.source, label };
+  return {
+    id: fact.persona,
+    source: fact.source,
+    label,
+    unread: { is: 'unknown' },
+    urgent: { is: 'unknown' },
+    reach: { is: 'unknown' },
+    mail: { is: 'quiet', shownAt: null },
+  };
+}
+
+/** Bounded, since a mail may be a megabyte and this is kept. */
+function latestOf({ from, content }: NewEvent): Latest {
+  return { from: from.slice(0, 400), text: content === undefined ? null : content.slice(0, 4000) };
+}

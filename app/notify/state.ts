@@ -1,0 +1,107 @@
+import type { Until } from '../../core/board/index.ts';
+import type { Count, Instant, PersonaId, SourceId } from '../../core/model/index.ts';
+import type { AnnouncedByKey, Cause } from './announced.ts';
+import type { BannerKey } from './banner.ts';
+import type { Latest } from './words.ts';
+
+/** A persona's mail since a person last took note of it: since it was all read, or its banner closed by hand. */
+export type MailState =
+  | { readonly is: 'quiet'; readonly shownAt: Instant | null }
+  | {
+      readonly is: 'news';
+      readonly count: number;
+      /** Of these, not in any banner yet. */
+      readonly fresh: number;
+      readonly latest: Latest;
+      readonly shownAt: Instant | null;
+      /** Whether a banner of its own or the shared one speaks of it. */
+      readonly banner: 'own' | 'crowd';
+    };
+
+/** One persona as far as banners go. */
+export interface PersonaState {
+  readonly id: PersonaId;
+  readonly source: SourceId;
+  readonly label: string;
+  readonly unread: Count;
+  readonly urgent: Count;
+  readonly reach: { readonly is: 'unknown' | 'up' } | { readonly is: 'down'; readonly cause: `outage:${string}` };
+  readonly mail: MailState;
+}
+
+/** What is down for one cause, as seen in this run; who, is in each persona's `reach`. */
+export interface OutageState {
+  readonly cause: Cause;
+  readonly since: Instant;
+  /** What was wrong and what to do next. */
+  readonly why: string;
+  readonly firstAt: Instant;
+  /** When it last gained or lost somebody. */
+  readonly changedAt: Instant;
+  /** Sources that, for this cause, cannot even say who is there. */
+  readonly sources: readonly SourceId[];
+  /** Somebody was seen to recover, rather than to leave. */
+  readonly recovering: boolean;
+  /** A banner with these personas is on its way to the desktop. */
+  readonly handed: readonly PersonaId[] | null;
+}
+
+/** JSON all the way down: it survives a round trip unchanged. */
+export interface PolicyState {
+  readonly personas: Readonly<Record<`mail:${string}`, PersonaState>>;
+  /** The shared banner: since when somebody waits for it, and when it was last shown. */
+  readonly crowd: { readonly waitingSince: Instant | null; readonly shownAt: Instant | null };
+  /** When personas got new banners of their own lately, oldest first. */
+  readonly bubbles: readonly Instant[];
+  readonly outages: Readonly<Record<`outage:${string}`, OutageState>>;
+  /** What a person was shown; the only part that outlives the process. */
+  readonly announced: AnnouncedByKey;
+  /** Believed to be on the screen. */
+  readonly open: Readonly<Partial<Record<BannerKey, true>>>;
+  readonly paused: Until;
+  /** Also of personas that have not joined, or have left: the order of facts at start does not matter. */
+  readonly muted: Readonly<Record<`mail:${string}`, Until>>;
+  /** After the desktop refused a banner none is tried before `until`. */
+  readonly desktop: { readonly is: 'hears' } | { readonly is: 'deaf'; readonly until: Instant };
+}
+
+export function openPolicy(announced: AnnouncedByKey): PolicyState {
+  return {
+    personas: {},
+    crowd: { waitingSince: null, shownAt: null },
+    bubbles: [],
+    outages: {},
+    announced,
+    open: {},
+    paused: { is: 'never' },
+    muted: {},
+    desktop: { is: 'hears' },
+  };
+}
+
+/** The spans of the policy, in milliseconds, and how many banners are too many. */
+export interface Rules {
+  /** A persona's banner comes, or is replaced, at most this often; so is an outage's count. */
+  readonly bubbleEveryMs: number;
+  /** An outage's edge waits until its cause was quiet for this long, so that 60 personas are one banner, */
+  readonly holdMs: number;
+  /** but never longer than this. */
+  readonly holdAtMostMs: number;
+  /** A source that cannot say who is there is given this long: at login both may just be starting. */
+  readonly sourceHoldMs: number;
+  /** At most this many personas get a new banner of their own in `crowdWithinMs`; the others share one. */
+  readonly crowdAbove: number;
+  readonly crowdWithinMs: number;
+  /** The next attempt after the desktop refused a banner, unless it says earlier that it is ready. */
+  readonly deafMs: number;
+}
+
+export const RULES: Rules = {
+  bubbleEveryMs: 30_000,
+  holdMs: 1_000,
+  holdAtMostMs: 5_000,
+  sourceHoldMs: 10_000,
+  crowdAbove: 5,
+  crowdWithinMs: 10_000,
+  deafMs: 60_000,
+};

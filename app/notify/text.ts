@@ -1,0 +1,60 @@
+/** How many code points of a mail's text a banner shows. */
+export const BODY_POINTS = 200;
+/** Names and senders are shorter, so that the count after them stays on the screen. */
+export const NAME_POINTS = 60;
+
+/**
+ * What a reader cannot see but a renderer acts on: controls (C0, DEL, C1), line and paragraph separators, bidirectional
+ * embeddings, overrides, isolates and marks, zero-width characters, soft hyphen, the byte order mark, interlinear marks,
+ * and the invisible tag characters.
+ * U+200D joins emoji and shapes some scripts, so it is handled by itself.
+ */
+const UNSEEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
+
+/** A joiner that does not stand between two visible characters joins nothing. */
+const STRAY_JOINER = /(?<!\p{Emoji}|\p{L}|\p{M}|\ufe0f)\u200d+|\u200d+(?!\p{Emoji}|\p{L})/gu;
+
+const CSI = new RegExp(
+  `${String.fromCharCode(0x1b)}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?)`,
+  'gu',
+);
+
+/**
+ * Untrusted text as one line of at most `points` code points: terminal sequences gone, unseen characters gone, every run
+ * of white space one blank, a lone surrogate replaced. A cut text ends in an ellipsis, never inside a code point.
+ */
+export function lineOfText(text: string, points: number): string {
+  // Long input is cut first: what lies beyond can never be shown, and a mail may be a megabyte.
+  const near = text.slice(0, points * 16).toWellFormed();
+  const line = near
+    .replace(CSI, '')
+    .replace(/[\s\u0085]+/gu, ' ')
+    .replace(UNSEEN, '')
+    .replace(STRAY_JOINER, '')
+    .trim();
+  const all = [...line];
+  const cut = near.length < text.length && text.length > points * 16;
+  if (all.length <= points && !cut) return line;
+  return `${all
+    .slice(0, points - 1)
+    .join('')
+    .trimEnd()}…`;
+}
+
+/**
+ * Plain text for a field that the desktop reads as markup: the `body` of a notification daemon with the capability
+ * `body-markup`, and only there (Desktop Notifications 1.2, "Markup"); the summary is never markup.
+ */
+export function markupOf(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/**
+ * Text as the value of a command-line option whose program may take a leading `-` for another option, or a leading
+ * bracket or quote for a property list (macOS user defaults): an unseen first character makes it plain text.
+ */
+export function argumentOf(text: string): string {
+  return /^[-([{<"'\\@/]/u.test(text) ? `\u200b${text}` : text;
+}

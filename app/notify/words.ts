@@ -1,0 +1,117 @@
+import type { PersonaId } from '../../core/model/index.ts';
+import type { Announced, Cause } from './announced.ts';
+import { type Banner, mailKey, outageKey } from './banner.ts';
+import { BODY_POINTS, lineOfText, NAME_POINTS } from './text.ts';
+
+/** The names that are listed before "and 57 more". */
+const NAMES_LISTED = 3;
+
+/** The newest mail of a banner, as it came. */
+export interface Latest {
+  readonly from: string;
+  /** Null when the events carry no content. */
+  readonly text: string | null;
+}
+
+export interface MailSaid {
+  readonly persona: PersonaId;
+  readonly label: string;
+  readonly count: number;
+  readonly urgent: boolean;
+  readonly latest: Latest;
+}
+
+/** `ada: 3 new`, and below it the latest mail's sender and first words. */
+export function mailBanner(said: MailSaid): Banner {
+  return {
+    key: mailKey(said.persona),
+    is: 'mail',
+    title: `${name(said.label)}: ${said.count} new${said.urgent ? ', urgent' : ''}`,
+    body: latestOf(said.latest),
+    urgency: said.urgent ? 'high' : 'normal',
+    opens: { is: 'persona', persona: said.persona },
+  };
+}
+
+/** One banner for everybody whose own would have been one too many at once. */
+export function crowdBanner(labels: readonly string[], count: number): Banner {
+  return {
+    key: 'crowd',
+    is: 'mail',
+    title: `${labels.length} more ${labels.length === 1 ? 'persona has' : 'personas have'} mail: ${count} new`,
+    body: listOf(labels),
+    urgency: 'normal',
+    opens: { is: 'overview' },
+  };
+}
+
+/** `hive down: 60 personas`, and below it what was wrong and what to do next. */
+export function outageBanner(cause: Cause, labels: readonly string[], why: string): Banner {
+  return {
+    key: outageKey(cause.key),
+    is: 'outage',
+    title: subject(cause, labels, 'down'),
+    body: lineOfText(labels.length > 1 ? `${why} (${listOf(labels)})` : why, BODY_POINTS),
+    urgency: 'critical',
+    opens: opensOf(cause),
+  };
+}
+
+/** `hive is back: 60 personas`, and below it how long it was down. */
+export function recoveryBanner(announced: Announced, labels: readonly string[], downForMs: number): Banner {
+  return {
+    key: outageKey(announced.cause.key),
+    is: 'recovery',
+    title: subject(announced.cause, labels, 'is back'),
+    body: `Down for ${spanOf(downForMs)}.`,
+    urgency: 'normal',
+    opens: opensOf(announced.cause),
+  };
+}
+
+/** A span as a person says it: the two largest units, seconds only below a minute. */
+export function spanOf(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  const days = Math.floor(hours / 24);
+  return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`;
+}
+
+function subject(cause: Cause, labels: readonly string[], standing: string): string {
+  const [only] = labels;
+  const who = labels.length === 1 && only !== undefined ? name(only) : `${labels.length} personas`;
+  switch (cause.scope) {
+    case 'persona':
+      return labels.length === 0 ? `Inbox ${standing}` : `${who} ${standing}`;
+    case 'source':
+      return labels.length === 0 ? `${name(cause.source)} ${standing}` : `${name(cause.source)} ${standing}: ${who}`;
+    case 'machine':
+      return labels.length === 0 ? `This machine ${standing}` : `This machine ${standing}: ${who}`;
+  }
+}
+
+function opensOf(cause: Cause): Banner['opens'] {
+  return cause.opens === null ? { is: 'overview' } : { is: 'persona', persona: cause.opens };
+}
+
+function latestOf(latest: Latest): string {
+  const from = lineOfText(latest.from, NAME_POINTS);
+  const text = latest.text === null ? '' : lineOfText(latest.text, BODY_POINTS);
+  if (text === '') return from === '' ? '' : `from ${from}`;
+  return lineOfText(from === '' ? text : `${from}: ${text}`, BODY_POINTS);
+}
+
+function listOf(labels: readonly string[]): string {
+  const listed = labels.slice(0, NAMES_LISTED).map(name).join(', ');
+  const more = labels.length - NAMES_LISTED;
+  return more > 0 ? `${listed} and ${more} more` : listed;
+}
+
+function name(label: string): string {
+  const line = lineOfText(label, NAME_POINTS);
+  return line === '' ? '(no name)' : line;
+}
