@@ -1,0 +1,83 @@
+import { DIGITS } from './digits.ts';
+
+export const STATES = ['up', 'down', 'paused', 'unknown'] as const;
+export const BADGES = ['none', '1', '2', '3', '4', '5', '6', '7', '8', '9', '9+'] as const;
+
+/** All of one size's measures, in pixels of that size, so that small sizes get a proportionally larger badge. */
+interface Badge {
+  readonly height: number;
+  readonly digit: number;
+  readonly stroke: number;
+  readonly gap: number;
+}
+
+function badgeFor(size: number): Badge {
+  if (size <= 16) return { height: 10, digit: 7, stroke: 1.4, gap: 0.8 };
+  if (size <= 20) return { height: 12, digit: 8, stroke: 1.5, gap: 1 };
+  if (size <= 22) return { height: 13, digit: 9, stroke: 1.6, gap: 1 };
+  if (size <= 24) return { height: 14, digit: 9, stroke: 1.7, gap: 1 };
+  if (size <= 32) return { height: 18, digit: 12, stroke: 2.2, gap: 1.3 };
+  const k = size / 44;
+  return { height: 24 * k, digit: 15.5 * k, stroke: 2.9 * k, gap: 1.8 * k };
+}
+
+const FILL = '#1556c4';
+
+/**
+ * One icon at one size. `source` is the state's SVG of 44 x 44 with the groups `body`, `glyph` and `glyph-badged`: what
+ * stands on the body without and with a badge. A gap in the body sets the badge off on any background.
+ */
+export function iconSvg(source: string, badge: string, size: number): string {
+  const k = size / 44;
+  const body = group(source, 'body');
+  if (badge === 'none') return svg(size, `<g transform="scale(${k})">${body}${group(source, 'glyph')}</g>`);
+  const b = badgeFor(size);
+  const text = textOf(badge, b);
+  const width = Math.min(size, Math.max(b.height, Math.round(text.width + b.height * 0.36)));
+  const [x, y] = [size - width, size - b.height];
+  const pill = (grow: number, fill: string): string =>
+    `<rect x="${x - grow}" y="${y - grow}" width="${width + 2 * grow}" height="${b.height + 2 * grow}" rx="${b.height / 2 + grow}" fill="${fill}"/>`;
+  const hole = `<mask id="hole"><rect width="${size}" height="${size}" fill="#fff"/>${pill(b.gap, '#000')}</mask>`;
+  const digits = `<g transform="translate(${x + (width - text.width) / 2} ${y + (b.height - b.digit) / 2})" fill="none" stroke="#fff" stroke-width="${b.stroke}" stroke-linecap="round" stroke-linejoin="round">${text.paths}</g>`;
+  return svg(
+    size,
+    `${hole}<g mask="url(#hole)"><g transform="scale(${k})">${body}${group(source, 'glyph-badged')}</g></g>${pill(0, FILL)}${digits}`,
+  );
+}
+
+/** For macOS: black with holes; the system colours it. The number stands beside it as the title, so there is no badge. */
+export function templateSvg(source: string, size: number): string {
+  const black = (part: string): string => part.replace(/#[0-9a-f]{6}|#[0-9a-f]{3}/gi, '#000');
+  const hole = `<mask id="hole"><rect width="44" height="44" fill="#fff"/>${black(group(source, 'glyph'))}</mask>`;
+  return svg(
+    size,
+    `${hole}<g transform="scale(${size / 44})"><g mask="url(#hole)">${black(group(source, 'body'))}</g></g>`,
+  );
+}
+
+function textOf(text: string, b: Badge): { width: number; paths: string } {
+  const scale = (b.digit - b.stroke) / 12;
+  const space = text.length > 1 ? 0.4 * b.stroke : 0;
+  let x = 0;
+  const paths: string[] = [];
+  for (const c of text) {
+    const digit = DIGITS[c];
+    if (digit === undefined) throw new Error(`no drawing of "${c}"`);
+    const left = x + b.stroke / 2 - scale;
+    paths.push(
+      `<path transform="translate(${left} ${b.stroke / 2 - scale}) scale(${scale})" stroke-width="${b.stroke / scale}" d="${digit.d}"/>`,
+    );
+    x += (digit.width - 2) * scale + b.stroke + space;
+  }
+  return { width: x - space, paths: paths.join('') };
+}
+
+function group(source: string, id: string): string {
+  const found = new RegExp(`<g id="${id}"[^>]*>(.*?)</g>`, 's').exec(source)?.[1];
+  if (found === undefined) throw new Error(`the source has no group "${id}"`);
+  return found;
+}
+
+function svg(size: number, content: string): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 ${size} ${size}">${content}</svg>`;
+}

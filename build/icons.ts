@@ -1,0 +1,54 @@
+/**
+ * Renders every tray icon from assets/svg: `node build/icons.ts` writes assets/icons and assets/contact-sheet.png.
+ * The results are committed, so that the program needs no image library and an install renders nothing.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Resvg } from '@resvg/resvg-js';
+import pngToIco from 'png-to-ico';
+import { PNG } from 'pngjs';
+import { contactSheet } from './contact-sheet.ts';
+import { BADGES, iconSvg, STATES, templateSvg } from './icon-svg.ts';
+
+const ASSETS = join(import.meta.dirname, '../assets');
+
+/** Panels are 22 to 32 px high, twice that on dense screens. */
+export const PNG_SIZES = [22, 32, 44] as const;
+/** The notification area at 100, 125, 150 and 200 %. */
+const ICO_SIZES = [16, 20, 24, 32] as const;
+/** Drawn at 16 pt, so twice that for a dense screen. */
+const TEMPLATE_SIZE = 32;
+
+/** File name below assets/icons to its bytes. */
+export async function renderIcons(): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  for (const state of STATES) {
+    const source = readFileSync(join(ASSETS, 'svg', `${state}.svg`), 'utf8');
+    files.set(`macos/${state}.png`, pngOf(templateSvg(source, TEMPLATE_SIZE)));
+    for (const badge of BADGES) {
+      for (const size of PNG_SIZES) files.set(`${size}/${state}-${badge}.png`, pngOf(iconSvg(source, badge, size)));
+      const images = ICO_SIZES.map((size) => pngOf(iconSvg(source, badge, size)));
+      files.set(`windows/${state}-${badge}.ico`, await pngToIco(images));
+    }
+  }
+  return files;
+}
+
+/** RGBA without row filters: then reading one at run time takes an inflate and nothing else. */
+function pngOf(svg: string): Buffer {
+  const drawn = new Resvg(svg, { font: { loadSystemFonts: false } }).render();
+  const image = PNG.sync.read(drawn.asPng());
+  return PNG.sync.write(image, { filterType: 0, colorType: 6, deflateLevel: 9 });
+}
+
+if (import.meta.main) {
+  const files = await renderIcons();
+  rmSync(join(ASSETS, 'icons'), { recursive: true, force: true });
+  for (const [name, bytes] of files) {
+    const path = join(ASSETS, 'icons', name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, bytes);
+  }
+  const sheet = new Resvg(contactSheet(files), { font: { loadSystemFonts: false } }).render();
+  writeFileSync(join(ASSETS, 'contact-sheet.png'), sheet.asPng());
+}
