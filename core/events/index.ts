@@ -8,3 +8,4 @@ export {
   wakeClassOf,
 } from './event.ts';
 export { eventOf, lineOf } from './line.ts';
+export { readTail, repairTail } from './tail.ts';

@@ -1,0 +1,87 @@
+import { type Files, O } from '../ports/index.ts';
+import type { Event } from './event.ts';
+import { eventOf } from './line.ts';
+
+const NEWLINE = 0x0a;
+const CHUNK = 64 * 1024;
+
+/**
+ * The events at the end of an event file, oldest first: every whole line that lies in its last `maxBytes`, and at least the
+ * last one however long it is. Lines that are no events are left out, and so is a last line without its newline: nobody
+ * acknowledged it. A missing file has none.
+ *
+ * @throws what `files.open` throws for a path that can not be read, a symlink included.
+ */
+export function readTail(files: Files, path: string, maxBytes: number): readonly Event[] {
+  let fd: number;
+  try {
+    fd = files.open(path, O.RDONLY | O.NOFOLLOW | O.NONBLOCK, 0);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+  try {
+    return tailOf(files, fd, maxBytes, path);
+  } finally {
+    files.close(fd);
+  }
+}
+
+function tailOf(files: Files, fd: number, maxBytes: number, path: string): readonly Event[] {
+  const { kind, size } = files.fstat(fd);
+  if (kind !== 'file') throw new Error(`${path} is not a regular file`);
+  const end = endOfLines(files, fd, size);
+  if (end === 0) return [];
+  // From the byte before the window, so that a line that begins exactly with the window counts as whole.
+  const inside = startOfLine(files, fd, Math.max(0, end - maxBytes), end);
+  const start = inside < end ? inside : endOfLines(files, fd, end - 1);
+  const text = Buffer.from(readRange(files, fd, start, end)).toString('utf8');
+  return text.split('\n').flatMap((line) => eventOf(line) ?? []);
+}
+
+/**
+ * Cuts what a crash, a full disk or a power cut left behind the last whole line: a torn line, half a character, or a run of
+ * NUL bytes. Whole lines are never touched, and after it the file is empty or ends with a newline, so that the next line
+ * stands on its own (field report S11). `fd` must be open for reading and writing. Returns how many bytes went.
+ *
+ * Cutting beats closing the torn line with a newline, which would leave half a character in the file for every strict reader to
+ * stumble over, for good.
+ */
+export function repairTail(files: Files, fd: number): number {
+  const { size } = files.fstat(fd);
+  const end = endOfLines(files, fd, size);
+  if (end < size) files.ftruncate(fd, end);
+  return size - end;
+}
+
+/** The offset behind the last newline in the first `size` bytes; 0 when there is none. */
+function endOfLines(files: Files, fd: number, size: number): number {
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - CHUNK);
+    const at = readRange(files, fd, start, end).lastIndexOf(NEWLINE);
+    if (at !== -1) return start + at + 1;
+    end = start;
+  }
+  return 0;
+}
+
+/** The offset of the first line that begins at `from` or behind it; `end` when none does. */
+function startOfLine(files: Files, fd: number, from: number, end: number): number {
+  if (from === 0) return 0;
+  for (let start = from - 1; start < end; start += CHUNK) {
+    const at = readRange(files, fd, start, Math.min(end, start + CHUNK)).indexOf(NEWLINE);
+    if (at !== -1) return start + at + 1;
+  }
+  return end;
+}
+
+function readRange(files: Files, fd: number, start: number, end: number): Uint8Array {
+  const bytes = new Uint8Array(end - start);
+  let done = 0;
+  while (done < bytes.length) {
+    const got = files.read(fd, bytes.subarray(done), start + done);
+    if (got === 0) break; // it became shorter under our hands
+    done += got;
+  }
+  return bytes.subarray(0, done);
+}

@@ -1,0 +1,58 @@
+import type { Event } from '../events/index.ts';
+
+const PREFIX = 'KIJITOMON_';
+const TOKEN = 'KIJITOMON_TOKEN';
+
+/** Event key -> variable, for those that only some events have. */
+const SOMETIMES: Readonly<Record<string, string>> = {
+  persona: 'PERSONA',
+  id: 'ID',
+  from: 'FROM',
+  content: 'CONTENT',
+  created: 'CREATED',
+  cursor: 'CURSOR',
+  reason: 'REASON',
+  consecutive_failures: 'FAILURES',
+  seeded: 'SEEDED',
+  current_max: 'CURRENT_MAX',
+  capped_to: 'CAPPED_TO',
+  dropped: 'DROPPED',
+};
+
+const ALWAYS: Readonly<Record<string, string>> = {
+  event: 'EVENT',
+  source: 'SOURCE',
+  ts: 'TS',
+  event_id: 'EVENT_ID',
+};
+
+const NAMES: Readonly<Record<string, string>> = { ...ALWAYS, ...SOMETIMES };
+const SET_HERE: ReadonlySet<string> = new Set(Object.values(NAMES).map((name) => PREFIX + name));
+
+// Linux refuses to start a command with one variable over 128 KiB, and a message must never wedge the watch (trap 8).
+const MOST_BYTES = 100_000;
+
+/**
+ * The environment of a command for one event (Kijito spec 6.2): the inherited one without the token (D12), and
+ * `KIJITOMON_EVENT`, `_SOURCE`, `_TS`, `_EVENT_ID`, `_PERSONA` and what applies to the event. A variable that does not
+ * apply is not there, also when it was inherited. NUL is removed, a lone surrogate replaced, a huge value cut.
+ */
+export function execEnv(event: Event, inherited: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(inherited)) {
+    const upper = name.toUpperCase(); // Windows knows no case in these names
+    if (value !== undefined && upper !== TOKEN && !SET_HERE.has(upper)) env[name] = value;
+  }
+  for (const [key, name] of Object.entries(NAMES)) {
+    const value = (event as unknown as Record<string, unknown>)[key];
+    if (value !== undefined && value !== null) env[PREFIX + name] = clean(String(value));
+  }
+  return env;
+}
+
+function clean(value: string): string {
+  const text = value.replaceAll('\0', '').toWellFormed();
+  if (Buffer.byteLength(text) <= MOST_BYTES) return text;
+  // Cut in bytes; a character that the cut tears is dropped by the streaming decoder.
+  return new TextDecoder().decode(Buffer.from(text, 'utf8').subarray(0, MOST_BYTES), { stream: true });
+}

@@ -1,0 +1,83 @@
+import type { Event } from '../events/index.ts';
+import { Fault, type Scope } from '../model/index.ts';
+import type { Command, Ended, Log, Spawn } from '../ports/index.ts';
+import { execEnv } from './exec-env.ts';
+import { createSerial } from './serial.ts';
+import { EMPTY_TAIL, type Sink, type Taken } from './sink.ts';
+import { createTrouble } from './trouble.ts';
+
+export interface ExecSinkOptions {
+  /** What the user gave to `--exec`; goes to the shell as it is. Event text reaches it only as environment. */
+  readonly command: string;
+  readonly spawn: Spawn;
+  readonly log: Log;
+  readonly platform: 'posix' | 'windows';
+  /** What the command inherits beside the event. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Runs a command for every event, one after the other; exit 0 is the acknowledgement and the first failure ends the batch
+ * (Kijito spec 6.2; contract j, traps 1-2). After 10 s the command's whole process group is killed (D9).
+ */
+export function createExecSink({ command, spawn, log, platform, env }: ExecSinkOptions): Sink<unknown> {
+  const serial = createSerial();
+  const trouble = createTrouble(log);
+  const scope: Scope = { is: 'machine', key: `exec:${command}` };
+
+  async function takeAll(events: readonly Event[], signal: AbortSignal): Promise<Taken> {
+    let count = 0;
+    for (const event of events) {
+      if (signal.aborted)
+        return { is: 'stopped', count, fault: new Fault('exec-failed', 'stopped before it ran', scope) };
+      const ended = await spawn.run(shellCommand(command, platform, execEnv(event, env)), signal);
+      const fault = faultOfEnd(ended, command, event, scope);
+      if (fault !== null) {
+        if (!signal.aborted) trouble.raise(fault.explain());
+        return { is: 'stopped', count, fault };
+      }
+      count += 1;
+    }
+    if (count > 0) trouble.clear(`--exec ${command}: succeeds again`);
+    return { is: 'all' };
+  }
+
+  return {
+    keeps: false,
+    open: async () => EMPTY_TAIL,
+    take: (events, _kept, signal) => serial(() => takeAll(events, signal)),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+function shellCommand(command: string, platform: 'posix' | 'windows', env: Record<string, string>): Command {
+  const shell =
+    platform === 'posix'
+      ? { file: '/bin/sh', args: ['-c', command] }
+      : { file: env.ComSpec ?? 'C:\\Windows\\System32\\cmd.exe', args: ['/d', '/s', '/c', command] };
+  return { ...shell, env, timeoutMs: TIMEOUT_MS };
+}
+
+function faultOfEnd(ended: Ended, command: string, event: Event, scope: Scope): Fault | null {
+  const what = `--exec ${command}`;
+  const about = `for ${event.event_id}`;
+  switch (ended.is) {
+    case 'exited':
+      if (ended.code === 0) return null;
+      return new Fault('exec-failed', `${what}: exit ${ended.code} ${about}${said(ended.stderr)}`, scope);
+    case 'killed':
+      return new Fault('exec-failed', `${what}: killed by ${ended.signal} ${about}${said(ended.stderr)}`, scope);
+    case 'timeout':
+      return new Fault('exec-timeout', `${what}: not done after ${TIMEOUT_MS / 1000} s ${about}`, scope);
+    case 'not-started':
+      return new Fault('exec-failed', `${what}: not started ${about}: ${ended.why}`, scope);
+  }
+}
+
+/** The last line the command wrote to stderr, where programs put what was wrong. */
+function said(stderr: string): string {
+  const line = (stderr.trim().split('\n').at(-1) ?? '').replace(/\p{Cc}/gu, ' ');
+  return line === '' ? '' : ` (${line.slice(0, 200)})`;
+}

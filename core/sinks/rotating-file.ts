@@ -1,0 +1,226 @@
+import { basename, dirname, join } from 'node:path';
+import { type Event, readTail, repairTail } from '../events/index.ts';
+import type { Fault } from '../model/index.ts';
+import { type Disk, ioFault, openForAppend, openForRead, syncDirectory } from '../state/index.ts';
+import type { Taken } from './sink.ts';
+import { createTrouble } from './trouble.ts';
+
+export interface RotatingFileOptions {
+  readonly disk: Disk;
+  /** Absolute. Its archives are `PATH.1`, the newest, to `PATH.KEEP`. */
+  readonly path: string;
+  /** Rotate when the file has this many bytes or more after a line; 0 or less: never. */
+  readonly maxBytes: number;
+  /** How many archives stay, at least 1. */
+  readonly keep: number;
+  /** True: lines have reached the disk when `append` returns. False: another store can write them again. */
+  readonly durable: boolean;
+}
+
+/** An event file that this process owns: private, append-only, rotated by size, followed by name (`tail -F`). */
+export interface RotatingFile extends Disposable {
+  /**
+   * Appends whole lines, each with its newline, and says how many are in. Never throws. A line that does not go in whole is
+   * cut back, so nothing is ever written behind half a line. Every call tries anew, so a file that was refused (symlink,
+   * pipe, foreign owner), a full disk or a deleted file is mended at the first call after its cause is gone.
+   */
+  append(lines: readonly string[]): Taken;
+  /** Tightens the modes of the file and of every archive, also of those beyond `keep`. What is refused is said, not thrown. */
+  tighten(): void;
+  /** The events in the last `maxBytes` of the file and its archives. @throws Fault `unreadable` */
+  tail(maxBytes: number): readonly Event[];
+}
+
+interface Live {
+  readonly fd: number;
+  readonly dev: number;
+  readonly ino: number;
+  /** Of whole lines; what lies behind them would be torn. */
+  size: number;
+}
+
+/** How far one write came: lines that are in, and why it stopped. */
+type Put = { readonly is: 'all' } | { readonly is: 'stopped'; readonly lines: number; readonly error: unknown };
+
+export function createRotatingFile({ disk, path, maxBytes, keep, durable }: RotatingFileOptions): RotatingFile {
+  const { files, log } = disk;
+  const directory = dirname(path);
+  const trouble = createTrouble(log);
+  const rotationTrouble = createTrouble(log);
+  let live: Live | null = null;
+
+  /** The file that has the name now; a deleted or replaced one is let go (D10). */
+  function current(): Live {
+    if (live !== null) {
+      const named = files.lstat(path);
+      if (named?.ino === live.ino && named.dev === live.dev) {
+        live.size = named.size;
+        return live;
+      }
+      log.warn(`${path} was deleted or replaced; opening it again by its name`);
+      letGo();
+    }
+    const { fd, stat, created } = openForAppend(disk, path);
+    try {
+      const cut = created ? 0 : repairTail(files, fd);
+      if (cut > 0) log.warn(`${path} ended in a torn line; cut ${cut} bytes`);
+      syncDirectory(disk, directory); // always: whoever created the name may have died before this
+      live = { fd, dev: stat.dev, ino: stat.ino, size: stat.size - cut };
+      return live;
+    } catch (error) {
+      files.close(fd);
+      throw error;
+    }
+  }
+
+  function letGo(): void {
+    const fd = live?.fd;
+    live = null;
+    if (fd !== undefined) files.close(fd);
+  }
+
+  function put(file: Live, lines: readonly Uint8Array[]): Put {
+    const bytes = Buffer.concat(lines);
+    let done = 0;
+    try {
+      while (done < bytes.length) {
+        const wrote = files.write(file.fd, bytes.subarray(done));
+        if (wrote === 0) throw new Error('the disk takes no more bytes');
+        done += wrote;
+      }
+      if (durable) files.fdatasync(file.fd);
+      file.size += done;
+      return { is: 'all' };
+    } catch (error) {
+      // After a failed sync the kernel may have dropped any of the bytes and call the rest clean: none of them counts.
+      const whole = done < bytes.length ? wholeLines(lines, done) : { lines: 0, bytes: 0 };
+      return { is: 'stopped', lines: cutBack(file, whole), error };
+    }
+  }
+
+  /** Leaves only the whole lines of a short write; returns how many of them are in. */
+  function cutBack(file: Live, whole: { lines: number; bytes: number }): number {
+    try {
+      files.ftruncate(file.fd, file.size + whole.bytes);
+      if (whole.lines > 0 && durable) files.fdatasync(file.fd);
+      file.size += whole.bytes;
+      return whole.lines;
+    } catch (error) {
+      // Reopening repairs the torn end. Lines that may be in are offered again: twice is better than never.
+      log.warn(`${ioFault(error, path, 'unwritable').message}; its end is repaired when it is opened again`);
+      letGo();
+      return 0;
+    }
+  }
+
+  /** Kijito contract e. The lines are in already, so a failure here stops nothing: the file grows on and it is tried again. */
+  function rotate(file: Live): void {
+    try {
+      files.fsync(file.fd);
+      letGo();
+      // Without a `.1` a rotation failed half-way: shifting again would push archives out for nothing.
+      if (files.lstat(`${path}.1`) !== null) shiftArchives();
+      files.rename(path, `${path}.1`);
+      current(); // at once: followers look for the name
+      rotationTrouble.clear(`${path} is rotated again`);
+    } catch (error) {
+      rotationTrouble.raise(`${path} can not be rotated: ${ioFault(error, path, 'unwritable').message}`);
+    }
+  }
+
+  function shiftArchives(): void {
+    const has = (n: number): boolean => files.lstat(`${path}.${n}`) !== null;
+    if (has(keep)) files.unlink(`${path}.${keep}`);
+    for (let n = keep - 1; n >= 1; n -= 1) if (has(n)) files.rename(`${path}.${n}`, `${path}.${n + 1}`);
+  }
+
+  /** One write a file: as many lines as go in until one reaches the limit. Returns the lines that are in. */
+  function appendSome(lines: readonly string[]): Put & { readonly tried: number } {
+    const file = current();
+    const chunk: Uint8Array[] = [];
+    let size = file.size;
+    for (const line of lines) {
+      const bytes = Buffer.from(line, 'utf8');
+      chunk.push(bytes);
+      size += bytes.length;
+      if (maxBytes > 0 && size >= maxBytes) break;
+    }
+    const result = put(file, chunk);
+    if (result.is === 'all' && maxBytes > 0 && size >= maxBytes) rotate(file);
+    return { ...result, tried: chunk.length };
+  }
+
+  function stopped(count: number, error: unknown): Taken {
+    const fault: Fault = ioFault(error, path, 'unwritable');
+    trouble.raise(fault.explain());
+    return { is: 'stopped', count, fault };
+  }
+
+  return {
+    append(lines) {
+      let count = 0;
+      while (count < lines.length) {
+        try {
+          const result = appendSome(lines.slice(count));
+          if (result.is === 'stopped') return stopped(count + result.lines, result.error);
+          count += result.tried;
+        } catch (error) {
+          return stopped(count, error);
+        }
+      }
+      if (count > 0) trouble.clear(`${path} takes events again`);
+      return { is: 'all' };
+    },
+
+    tighten() {
+      const own = basename(path);
+      for (const name of namesIn(disk, directory)) {
+        if (!name.startsWith(own) || !/^(\.[0-9]+)?$/.test(name.slice(own.length))) continue;
+        try {
+          const opened = openForRead(disk, join(directory, name));
+          if (opened !== null) files.close(opened.fd);
+        } catch (error) {
+          trouble.raise(ioFault(error, join(directory, name), 'unreadable').explain());
+        }
+      }
+    },
+
+    tail(maxBytes) {
+      const newestFirst: Event[][] = [];
+      let left = maxBytes;
+      for (let n = 0; n <= keep && left > 0; n += 1) {
+        const name = n === 0 ? path : `${path}.${n}`;
+        try {
+          const stat = files.lstat(name);
+          if (stat === null) continue;
+          newestFirst.push([...readTail(files, name, left)]);
+          left -= stat.size;
+        } catch (error) {
+          throw ioFault(error, name, 'unreadable');
+        }
+      }
+      return newestFirst.reverse().flat();
+    },
+
+    [Symbol.dispose]: letGo,
+  };
+}
+
+function wholeLines(lines: readonly Uint8Array[], done: number): { lines: number; bytes: number } {
+  let count = 0;
+  let bytes = 0;
+  for (const line of lines) {
+    if (bytes + line.length > done) break;
+    bytes += line.length;
+    count += 1;
+  }
+  return { lines: count, bytes };
+}
+
+function namesIn(disk: Disk, directory: string): readonly string[] {
+  try {
+    return disk.files.readdir(directory);
+  } catch {
+    return []; // not there yet, or not ours to list: the first append says what is wrong
+  }
+}

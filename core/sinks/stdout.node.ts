@@ -1,0 +1,125 @@
+import * as fs from 'node:fs';
+import { type Event, lineOf } from '../events/index.ts';
+import { Fault, type Scope } from '../model/index.ts';
+import type { Clock, Log } from '../ports/index.ts';
+import { errnoOf, ioFault } from '../state/index.ts';
+import { createSerial } from './serial.ts';
+import { EMPTY_TAIL, type Sink, type Taken } from './sink.ts';
+import { createTrouble } from './trouble.ts';
+
+export interface StdoutSinkOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The descriptor to write to; 1 unless a test says otherwise. */
+  readonly fd?: number;
+}
+
+const SCOPE: Scope = { is: 'machine', key: 'stdout' };
+const WAIT_MS = 10;
+const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ENXIO', 'ECONNRESET', 'EIO', 'EBADF']);
+
+interface Out {
+  readonly fd: number;
+  /** Opened here, so closed here. */
+  readonly ours: boolean;
+}
+
+/**
+ * Events as lines on stdout, each written at once (Kijito spec 6.1). A reader that does not read is waited for without
+ * blocking the process, until `take` is aborted; a reader that went away is Fault `reader-gone` (D17).
+ * One sink serves all watches of a process: their lines never mix.
+ */
+export function createStdoutSink({ clock, log, fd: given = 1 }: StdoutSinkOptions): Sink<unknown> {
+  const serial = createSerial();
+  const trouble = createTrouble(log);
+  let out: Out | null = null;
+  /** A line that an abort cut: it is completed before anything else is written. */
+  let torn: { readonly eventId: string; rest: Uint8Array } | null = null;
+
+  /** Returns what could not be written before the abort; empty when all was. */
+  async function write(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
+    out ??= openOut(given);
+    let rest = bytes;
+    while (rest.length > 0) {
+      try {
+        rest = rest.subarray(fs.writeSync(out.fd, rest));
+      } catch (error) {
+        if (errnoOf(error) !== 'EAGAIN') throw error;
+        if (signal.aborted) break;
+        await clock.sleep(WAIT_MS, signal);
+      }
+    }
+    return rest;
+  }
+
+  /** True when the event's line is out in whole. */
+  async function put(event: Event, signal: AbortSignal): Promise<boolean> {
+    if (torn !== null) {
+      torn.rest = await write(torn.rest, signal);
+      if (torn.rest.length > 0) return false;
+      const completed = torn.eventId === event.event_id;
+      torn = null;
+      if (completed) return true;
+    }
+    const line = Buffer.from(lineOf(event), 'utf8');
+    const rest = await write(line, signal);
+    if (rest.length > 0 && rest.length < line.length) torn = { eventId: event.event_id, rest };
+    return rest.length === 0;
+  }
+
+  async function takeAll(events: readonly Event[], signal: AbortSignal): Promise<Taken> {
+    let count = 0;
+    try {
+      for (const event of events) {
+        if (!(await put(event, signal))) {
+          return { is: 'stopped', count, fault: new Fault('timeout', 'stdout: its reader does not read', SCOPE) };
+        }
+        count += 1;
+      }
+    } catch (error) {
+      const fault = faultAt(error);
+      trouble.raise(fault.explain());
+      return { is: 'stopped', count, fault };
+    }
+    if (count > 0) trouble.clear('stdout takes events again');
+    return { is: 'all' };
+  }
+
+  return {
+    keeps: false,
+    open: async () => EMPTY_TAIL,
+    take: (events, _kept, signal) => serial(() => takeAll(events, signal)),
+    async [Symbol.asyncDispose]() {
+      if (out?.ours) fs.closeSync(out.fd);
+      out = null;
+    },
+  };
+}
+
+function faultAt(error: unknown): Fault {
+  if (GONE.has(errnoOf(error))) {
+    return new Fault('reader-gone', `stdout: nobody reads it (${errnoOf(error)})`, SCOPE, { cause: error });
+  }
+  const { code, message } = ioFault(error, 'stdout', 'unwritable');
+  return new Fault(code, message, SCOPE, { cause: error });
+}
+
+/**
+ * A descriptor on which a write with a full pipe answers EAGAIN. The flag belongs to the open file, which we share with
+ * whoever started us, so a pipe is opened once more instead of being changed.
+ */
+function openOut(fd: number): Out {
+  const stat = fs.fstatSync(fd);
+  if (stat.isFIFO()) {
+    try {
+      const flags = fs.constants.O_WRONLY | fs.constants.O_NONBLOCK;
+      return { fd: fs.openSync(`/proc/self/fd/${fd}`, flags), ours: true };
+    } catch (error) {
+      if (GONE.has(errnoOf(error))) throw error;
+      // Not Linux, or the pipe is another user's: fall through.
+    }
+  }
+  // Node makes its own stdio non-blocking when it is first asked for, and puts it back at exit.
+  if (fd === 1 && (stat.isFIFO() || stat.isSocket())) process.stdout.on('error', () => {}); // writes here report it
+  return { fd, ours: false };
+}

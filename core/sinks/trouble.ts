@@ -1,0 +1,22 @@
+import type { Log } from '../ports/index.ts';
+
+/** Says a lasting trouble once, when it begins or changes, and once that it is over (Kijito contract j, traps 9 and 45). */
+export interface Trouble {
+  raise(line: string): void;
+  /** Says `line` if there was trouble. */
+  clear(line: string): void;
+}
+
+export function createTrouble(log: Log): Trouble {
+  let said: string | null = null;
+  return {
+    raise(line) {
+      if (line !== said) log.warn(line);
+      said = line;
+    },
+    clear(line) {
+      if (said !== null) log.info(line);
+      said = null;
+    },
+  };
+}

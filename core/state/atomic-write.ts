@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { basename, dirname, join } from 'node:path';
+import { O, type Random } from '../ports/index.ts';
+import type { Disk } from './disk.ts';
+import { errnoOf, ioFault } from './io-fault.ts';
+import { syncDirectory } from './private-dir.ts';
+import { PRIVATE_FILE, withDirectories } from './safe-open.ts';
+
+/**
+ * Replaces a file so that a reader, a kill or a power cut sees the old text or the new, never a mix: temporary file in the
+ * same directory, write, fsync, rename, fsync of the directory (Kijito spec 7.3). A failure leaves the old file as it
+ * was, except that of the last step, after which the new text is there but may not survive a power cut.
+ *
+ * @throws Fault `no-space` or `unwritable`; the temporary file is gone unless removing it failed as well.
+ */
+export function writeAtomically(disk: Disk, random: Random, path: string, text: string): void {
+  const temp = join(dirname(path), `${tempPrefix(path)}${random.hex(6)}.tmp`);
+  const { files } = disk;
+  try {
+    const flags = O.WRONLY | O.CREAT | O.EXCL | O.NOFOLLOW;
+    const fd = withDirectories(disk, temp, () => files.open(temp, flags, PRIVATE_FILE));
+    try {
+      try {
+        writeAll(disk, fd, Buffer.from(text, 'utf8'));
+        files.fsync(fd);
+      } finally {
+        files.close(fd);
+      }
+      files.rename(temp, path);
+    } catch (error) {
+      discard(disk, temp);
+      throw error;
+    }
+    syncDirectory(disk, dirname(path));
+  } catch (error) {
+    throw ioFault(error, path, 'unwritable');
+  }
+}
+
+/**
+ * Removes the temporary files that a kill left behind for `path` (D25). The caller holds the lock of `path`, so no live
+ * writer can own one; those of other files are named differently and not touched. Returns how many went.
+ */
+export function sweepTemps(disk: Disk, path: string): number {
+  const directory = dirname(path);
+  const prefix = tempPrefix(path);
+  let swept = 0;
+  try {
+    for (const name of disk.files.readdir(directory)) {
+      if (!name.startsWith(prefix) || !name.endsWith('.tmp')) continue;
+      disk.files.unlink(join(directory, name));
+      swept += 1;
+    }
+  } catch (error) {
+    // Litter, not a failure: the next start tries again.
+    if (errnoOf(error) !== 'ENOENT') disk.log.warn(ioFault(error, directory, 'unwritable').message, { path });
+  }
+  return swept;
+}
+
+/** Names the file the temporary one is for, so that a sweep knows its own. */
+function tempPrefix(path: string): string {
+  return `.kijmon-${createHash('sha256').update(basename(path)).digest('hex').slice(0, 8)}-`;
+}
+
+/** @throws what `write` throws, or an error when it makes no progress. */
+function writeAll(disk: Disk, fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) {
+    const wrote = disk.files.write(fd, bytes.subarray(done));
+    if (wrote === 0) throw new Error('the disk takes no more bytes');
+    done += wrote;
+  }
+}
+
+function discard(disk: Disk, temp: string): void {
+  try {
+    disk.files.unlink(temp);
+  } catch {
+    // The failure that led here is the one to report; the next start sweeps this file.
+  }
+}

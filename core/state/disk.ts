@@ -1,0 +1,9 @@
+import type { Files, Log } from '../ports/index.ts';
+
+/** What every file operation of this folder and of the sinks needs of the machine. */
+export interface Disk {
+  readonly files: Files;
+  readonly log: Log;
+  /** The user files must belong to; null where the platform has no user ids and no modes (Windows). */
+  readonly uid: number | null;
+}

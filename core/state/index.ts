@@ -1,0 +1,21 @@
+export { sweepTemps, writeAtomically } from './atomic-write.ts';
+export { type Database, migrate, openDatabase, type Statement, transaction, type Value } from './database.node.ts';
+export { ownDirs } from './dirs.node.ts';
+export { type Dirs, dirsOf, type Surroundings } from './dirs.ts';
+export { realDisk } from './disk.node.ts';
+export type { Disk } from './disk.ts';
+export { type GroupCommit, groupCommit } from './group-commit.node.ts';
+export { errnoOf, ioFault, refusal } from './io-fault.ts';
+export { kijitoEventsPaths, kijitoStatePaths } from './kijito-path.ts';
+export { type Lock, lockFile } from './lock.node.ts';
+export { ensurePrivateDir, syncDirectory } from './private-dir.ts';
+export { type Opened, openForAppend, openForRead } from './safe-open.ts';
+export {
+  type Json,
+  openStateFile,
+  type SavedWatch,
+  type StateFile,
+  type StateFileOptions,
+  type StateRead,
+} from './state-file.ts';
+export { stemOf } from './stem.ts';

@@ -1,0 +1,77 @@
+import { basename, extname } from 'node:path';
+import { shortHash } from './stem.ts';
+
+const NAME_BYTES = 180; // leaves room for a base name, an extension, `.lock` and an archive number in 255 bytes
+
+/**
+ * The state file of each persona: `BASE.json` becomes `BASE.PERSONA.json`, `.json` when the base has no extension, and a base
+ * that already ends in `.PERSONA` or is `PERSONA` is used as it is (Kijito contract d). Two personas never get one file:
+ * see `distinct`. `kept` are the paths in use, which stay as they are when a persona joins later.
+ */
+export function kijitoStatePaths(base: string, personas: Iterable<string>, kept: Paths = NONE): Map<string, string> {
+  return distinct(personas, kept, (name) => statePath(base, name));
+}
+
+/** The event file of each persona of `--events-file-template`, every `{persona}` in it replaced (Kijito spec 14.3). */
+export function kijitoEventsPaths(
+  template: string,
+  personas: Iterable<string>,
+  kept: Paths = NONE,
+): Map<string, string> {
+  return distinct(personas, kept, (name) => template.replaceAll('{persona}', () => name));
+}
+
+type Paths = ReadonlyMap<string, string>;
+const NONE: Paths = new Map();
+
+function statePath(base: string, name: string): string {
+  const ext = extname(base);
+  const root = ext === '' ? base : base.slice(0, -ext.length);
+  for (const given of [base, root]) if (basename(given) === name || given.endsWith(`.${name}`)) return base;
+  return `${root}.${name}${ext || '.json'}`;
+}
+
+/**
+ * Where the paths of several personas fall together, also on a disk that is blind to case or to Unicode composition, all of
+ * them get a short hash behind the name, except the one that is spelled as the folded name itself and one whose path is
+ * in use already (trap 41, D21). So the answer does not depend on the order in which a directory lists them.
+ */
+function distinct(personas: Iterable<string>, kept: Paths, pathOf: (name: string) => string): Map<string, string> {
+  const given = [...new Set(personas)];
+  const taken = new Set([...kept.values()].map(fold));
+  const claims = new Map<string, string[]>();
+  for (const persona of given) {
+    if (kept.has(persona)) continue;
+    const key = fold(pathOf(safeName(persona)));
+    claims.set(key, [...(claims.get(key) ?? []), persona]);
+  }
+  const paths = new Map<string, string>();
+  for (const persona of given) {
+    const name = safeName(persona);
+    const plain = pathOf(name);
+    const key = fold(plain);
+    const rivals = (claims.get(key) ?? []).toSorted();
+    const alone = rivals.length === 1 || persona === rivals.find((r) => r === safeName(r) && r === fold(r));
+    const hashed = pathOf(`${name}~${shortHash(persona)}`);
+    paths.set(persona, kept.get(persona) ?? (alone && !taken.has(key) ? plain : hashed));
+  }
+  return paths;
+}
+
+/** Characters other than Unicode letters, digits, `.`, `_` and `-` become `_`. */
+function safeName(persona: string): string {
+  const name = persona.replace(/[^\p{L}\p{N}._-]/gu, '_');
+  if (/^\.*$/.test(name)) return `${name}~${shortHash(persona)}`; // no name, or a way out of the folder
+  if (Buffer.byteLength(name) <= NAME_BYTES) return name;
+  let cut = '';
+  for (const char of name) {
+    if (Buffer.byteLength(cut + char) > NAME_BYTES) break;
+    cut += char;
+  }
+  return `${cut}~${shortHash(persona)}`;
+}
+
+/** What a case-blind, normalising disk makes of a path, or more: folding too much only costs a hash in a name. */
+function fold(path: string): string {
+  return path.normalize('NFKD').toUpperCase().toLowerCase().normalize('NFKD');
+}

@@ -1,0 +1,166 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { createRequire } from 'node:module';
+import { Fault } from '../model/index.ts';
+import type { Disk } from './disk.ts';
+import { errnoOf, ioFault } from './io-fault.ts';
+import { openForAppend } from './safe-open.ts';
+
+/** Held until it is disposed or the process dies in whatever way; there is nothing stale to clean up. */
+export interface Lock extends Disposable {
+  /** The sidecar that carries the lock. */
+  readonly path: string;
+}
+
+/** `by` is the descriptor that carries the lock: the given one, or another that the way had to open. */
+type Answer = { readonly is: 'got'; readonly by: number } | { readonly is: 'held' };
+
+/** Tries to lock an open file, without waiting. @throws Error when the way itself does not work here. */
+export type LockWay = (fd: number, path: string) => Answer;
+
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+const ATTEMPTS = 3;
+
+/**
+ * Takes the one-writer lock of `path`: an exclusive flock(2), not waiting, on the sidecar `PATH.lock`, because the inode of
+ * `path` itself changes with every save (Kijito contract d). Python's `fcntl.flock`, Go's and Rust's are the same lock.
+ * The sidecar is private and never deleted.
+ *
+ * `ways` are tried in this order, and the first that works here decides.
+ *
+ * @throws Fault `lock-held` when another holder lives, `unwritable` or `no-space` when the sidecar can not be used; no
+ * descriptor is left open (trap 39).
+ */
+export function lockFile(disk: Disk, path: string, ways: readonly LockWay[] = platformWays()): Lock {
+  const sidecar = `${path}.lock`;
+  for (let attempt = 1; ; attempt += 1) {
+    const { fd, stat } = openForAppend(disk, sidecar);
+    try {
+      const answer = firstThatWorks(ways, fd, sidecar);
+      if (answer.is === 'held') {
+        throw new Fault('lock-held', `${path} is in use by another process, which holds ${sidecar}`, {
+          is: 'machine',
+          key: `lock:${path}`,
+        });
+      }
+      // Somebody may have replaced the sidecar between open and lock: a lock on a nameless file excludes nobody.
+      const named = disk.files.lstat(sidecar);
+      if (named?.ino === stat.ino && named.dev === stat.dev)
+        return { path: sidecar, [Symbol.dispose]: closing(disk, fd, answer.by) };
+      if (answer.by !== fd) disk.files.close(answer.by);
+      if (attempt === ATTEMPTS) throw new Error('its lock file keeps being replaced');
+      disk.files.close(fd);
+    } catch (error) {
+      disk.files.close(fd);
+      throw ioFault(error, sidecar, 'unwritable');
+    }
+  }
+}
+
+/** Closes each descriptor once, however often it is called: the number may belong to another file by then. */
+function closing(disk: Disk, ...fds: readonly number[]): () => void {
+  const open = new Set(fds);
+  return () => {
+    for (const fd of open) disk.files.close(fd);
+    open.clear();
+  };
+}
+
+function firstThatWorks(ways: readonly LockWay[], fd: number, path: string): Answer {
+  const failures: string[] = [];
+  for (const way of ways) {
+    try {
+      return way(fd, path);
+    } catch (error) {
+      failures.push(error instanceof Error ? error.message : String(error));
+    }
+  }
+  throw new Error(`no way to lock a file works here (${failures.join('; ')})`);
+}
+
+function platformWays(): readonly LockWay[] {
+  switch (process.platform) {
+    case 'linux':
+      return [flockByKoffi, flockByUtilLinux];
+    case 'darwin':
+      return [flockByKoffi, flockByOpenFlag];
+    case 'win32':
+      return [lockFileExByKoffi];
+    default:
+      return [flockByKoffi];
+  }
+}
+
+type Koffi = typeof import('koffi');
+let loaded: Koffi | undefined;
+
+/** Loaded at the first lock only: a process that locks nothing does not carry it. */
+function koffi(): Koffi {
+  loaded ??= createRequire(import.meta.url)('koffi') as Koffi;
+  return loaded;
+}
+
+let flock: ((fd: number, operation: number) => number) | undefined;
+
+/** The system call itself, found in the C library this process already has. */
+export function flockByKoffi(fd: number): Answer {
+  const { load, errno, os } = koffi();
+  flock ??= load(null).func('int flock(int fd, int operation)') as unknown as (fd: number, op: number) => number;
+  for (;;) {
+    if (flock(fd, LOCK_EX | LOCK_NB) === 0) return { is: 'got', by: fd };
+    const code = errno();
+    if (code === os.errno.EWOULDBLOCK || code === os.errno.EAGAIN) return { is: 'held' };
+    if (code !== os.errno.EINTR) throw new Error(`flock failed with errno ${code}`);
+  }
+}
+
+/**
+ * Has flock(1) of util-linux lock our open file: the lock belongs to the open file description, so it stays with this process
+ * after the child is gone.
+ */
+export function flockByUtilLinux(fd: number): Answer {
+  const { status, error, stderr } = spawnSync('flock', ['-n', '-x', '3'], { stdio: ['ignore', 'ignore', 'pipe', fd] });
+  if (error) throw error;
+  if (status === 0) return { is: 'got', by: fd };
+  if (status === 1) return { is: 'held' };
+  throw new Error(`flock(1) ended with ${status}: ${String(stderr).trim()}`);
+}
+
+const O_EXLOCK = 0x20;
+
+/** macOS takes an flock while it opens a file; not verified on a machine. */
+function flockByOpenFlag(fd: number, path: string): Answer {
+  try {
+    const locked = fs.openSync(
+      path,
+      fs.constants.O_RDWR | fs.constants.O_NONBLOCK | fs.constants.O_NOFOLLOW | O_EXLOCK,
+    );
+    if (fs.fstatSync(locked).ino === fs.fstatSync(fd).ino) return { is: 'got', by: locked };
+    fs.closeSync(locked);
+    throw new Error('its lock file was replaced while it was locked');
+  } catch (error) {
+    if (errnoOf(error) === 'EAGAIN' || errnoOf(error) === 'EWOULDBLOCK') return { is: 'held' };
+    throw error;
+  }
+}
+
+const LOCKFILE_FAIL_IMMEDIATELY = 1;
+const LOCKFILE_EXCLUSIVE_LOCK = 2;
+const ERROR_LOCK_VIOLATION = 33;
+
+/** Windows; not verified on a machine. The handle comes from libuv, whose symbols node.exe exports. */
+function lockFileExByKoffi(fd: number): Answer {
+  const { load } = koffi();
+  const handleOf = load(null).func('void *uv_get_osfhandle(int fd)');
+  const kernel = load('kernel32.dll');
+  const lockFileEx = kernel.func(
+    'bool __stdcall LockFileEx(void *file, uint32_t flags, uint32_t reserved, uint32_t low, uint32_t high, void *overlapped)',
+  );
+  const lastError = kernel.func('uint32_t __stdcall GetLastError()');
+  const flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
+  if (lockFileEx(handleOf(fd), flags, 0, 1, 0, Buffer.alloc(32))) return { is: 'got', by: fd }; // 32 bytes: an OVERLAPPED at offset 0
+  const code = Number(lastError());
+  if (code === ERROR_LOCK_VIOLATION) return { is: 'held' };
+  throw new Error(`LockFileEx failed with error ${code}`);
+}

@@ -1,0 +1,45 @@
+import { O } from '../ports/index.ts';
+import type { Disk } from './disk.ts';
+import { ioFault, refusal } from './io-fault.ts';
+import { octal, PRIVATE_DIRECTORY } from './safe-open.ts';
+
+/**
+ * Makes sure a directory of Hivebar's own is there: 0700 at every level it creates, ours, not a symlink, exactly 0700 itself
+ * (tightened and said so), all judged on the open descriptor. Parents that exist are left as they are.
+ *
+ * @throws Fault `unwritable` or `no-space`, naming path and reason.
+ */
+export function ensurePrivateDir(disk: Disk, path: string): void {
+  const { files, log, uid } = disk;
+  try {
+    files.mkdirAll(path, PRIVATE_DIRECTORY);
+    if (O.DIRECTORY === 0) return; // the platform opens no directories; its user profile is private by itself
+    const fd = files.open(path, O.RDONLY | O.DIRECTORY | O.NOFOLLOW | O.NONBLOCK, 0);
+    try {
+      const stat = files.fstat(fd);
+      if (uid === null) return;
+      if (stat.uid !== uid) throw refusal(path, `belongs to user ${stat.uid}, not to us (user ${uid})`, 'unwritable');
+      if (stat.mode === PRIVATE_DIRECTORY) return;
+      files.fchmod(fd, PRIVATE_DIRECTORY);
+      log.warn(`${path} had mode ${octal(stat.mode)}; it is ${octal(PRIVATE_DIRECTORY)} now`, { path });
+    } finally {
+      files.close(fd);
+    }
+  } catch (error) {
+    throw ioFault(error, path, 'unwritable');
+  }
+}
+
+/**
+ * Makes the names in a directory durable: a new, renamed or deleted file survives a power cut only after this (Kijito
+ * contract j, traps 5 and 6). A platform that opens no directories has no such call.
+ */
+export function syncDirectory(disk: Disk, path: string): void {
+  if (O.DIRECTORY === 0) return;
+  const fd = disk.files.open(path, O.RDONLY | O.DIRECTORY | O.NONBLOCK, 0);
+  try {
+    disk.files.fsync(fd);
+  } finally {
+    disk.files.close(fd);
+  }
+}

@@ -1,0 +1,106 @@
+import { dirname } from 'node:path';
+import { O, type Stat } from '../ports/index.ts';
+import type { Disk } from './disk.ts';
+import { errnoOf, ioFault, refusal } from './io-fault.ts';
+
+/** The mode of every file Hivebar writes; message text is in most of them. */
+export const PRIVATE_FILE = 0o600;
+/** The mode of every directory Hivebar creates. */
+export const PRIVATE_DIRECTORY = 0o700;
+
+export interface Opened {
+  readonly fd: number;
+  /** As it is after its mode was mended. */
+  readonly stat: Stat;
+  /** The name is new in its directory, which wants an fsync for it to survive a power cut. */
+  readonly created: boolean;
+}
+
+// A symlink at the last name is refused by the kernel, and a pipe without a reader can not block the open.
+const CAREFUL = O.NOFOLLOW | O.NONBLOCK;
+const ATTEMPTS = 3;
+
+/**
+ * Opens a private file for appending and reading, creating it (0600) and its missing directories (0700 each). What is
+ * there already must be a regular file of ours, judged on the open descriptor; a looser mode is tightened and said so
+ * (Kijito contract d, traps 35 and 51-53).
+ *
+ * @throws Fault `unwritable` or `no-space`, naming path and reason; no descriptor is left open.
+ */
+export function openForAppend(disk: Disk, path: string): Opened {
+  try {
+    const { fd, created } = openOrCreate(disk, path);
+    return { fd, stat: checked(disk, path, fd, 'unwritable', created), created };
+  } catch (error) {
+    throw ioFault(error, path, 'unwritable');
+  }
+}
+
+/**
+ * Opens a private file for reading under the same checks; null when nothing is there.
+ *
+ * @throws Fault `unreadable`
+ */
+export function openForRead(disk: Disk, path: string): Omit<Opened, 'created'> | null {
+  try {
+    const fd = disk.files.open(path, O.RDONLY | CAREFUL, 0);
+    return { fd, stat: checked(disk, path, fd, 'unreadable', false) };
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw ioFault(error, path, 'unreadable');
+  }
+}
+
+/** Runs `create`, and once more with the directories made if they were missing. */
+export function withDirectories<T>(disk: Disk, path: string, create: () => T): T {
+  try {
+    return create();
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    disk.files.mkdirAll(dirname(path), PRIVATE_DIRECTORY);
+    return create();
+  }
+}
+
+function openOrCreate(disk: Disk, path: string): { fd: number; created: boolean } {
+  const flags = O.RDWR | O.APPEND | CAREFUL;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return { fd: disk.files.open(path, flags, PRIVATE_FILE), created: false };
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+    }
+    try {
+      const create = (): number => disk.files.open(path, flags | O.CREAT | O.EXCL, PRIVATE_FILE);
+      return { fd: withDirectories(disk, path, create), created: true };
+    } catch (error) {
+      // Somebody else made it between the two calls: look at what it is.
+      if (errnoOf(error) !== 'EEXIST' || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+function checked(disk: Disk, path: string, fd: number, is: 'unreadable' | 'unwritable', created: boolean): Stat {
+  const { files, uid, log } = disk;
+  try {
+    const stat = files.fstat(fd);
+    if (stat.kind !== 'file') throw refusal(path, `is not a regular file but a ${kindWord(stat)}`, is);
+    if (uid === null) return stat;
+    if (stat.uid !== uid) throw refusal(path, `belongs to user ${stat.uid}, not to us (user ${uid})`, is);
+    if (stat.mode === PRIVATE_FILE) return stat;
+    files.fchmod(fd, PRIVATE_FILE);
+    if (!created) log.warn(`${path} had mode ${octal(stat.mode)}; it is ${octal(PRIVATE_FILE)} now`, { path });
+    return { ...stat, mode: PRIVATE_FILE };
+  } catch (error) {
+    files.close(fd);
+    throw error;
+  }
+}
+
+function kindWord(stat: Stat): string {
+  return stat.kind === 'other' ? 'pipe, socket or device' : stat.kind;
+}
+
+export function octal(mode: number): string {
+  return `0${mode.toString(8).padStart(3, '0')}`;
+}

@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Random } from '../ports/index.ts';
+import { sweepTemps, writeAtomically } from './atomic-write.ts';
+import type { Disk } from './disk.ts';
+import { ioFault } from './io-fault.ts';
+import { openForRead } from './safe-open.ts';
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** What a headless watch remembers across a restart, in the names of the file (Kijito contract d). */
+export interface SavedWatch {
+  /** Null before the first healthy poll. */
+  readonly cursor: number | null;
+  readonly state: 'UP' | 'DOWN';
+  readonly consecutive_failures: number;
+}
+
+export type StateRead =
+  | { readonly is: 'absent' }
+  | { readonly is: 'valid'; readonly saved: SavedWatch }
+  /** Of another inbox: its cursor would blind this watch. */
+  | { readonly is: 'mismatch'; readonly found: Json; readonly expected: Json }
+  | { readonly is: 'corrupt'; readonly why: string };
+
+export interface StateFile {
+  readonly path: string;
+  /** @throws Fault `unreadable` when something is there that can not be read: a directory, a symlink, no permission. */
+  read(): StateRead;
+  /** Durable when it returns. @throws Fault `no-space` or `unwritable`; the old file is intact then. */
+  save(saved: SavedWatch): void;
+}
+
+export interface StateFileOptions {
+  readonly disk: Disk;
+  readonly random: Random;
+  readonly path: string;
+  /** Which inbox the file is for, any JSON value; compared as it is after a JSON round trip. */
+  readonly identity: Json;
+}
+
+// A state file of the Python monitor, with 5,000 remembered ids, has some 100 KB.
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/**
+ * The position of one headless watch (Kijito spec 7.3). The caller holds the lock of `path` (see `lockFile`): temporary
+ * files that a killed writer of this file left are removed here.
+ */
+export function openStateFile({ disk, random, path, identity }: StateFileOptions): StateFile {
+  const expected = JSON.parse(JSON.stringify(identity)) as Json;
+  sweepTemps(disk, path);
+  return {
+    path,
+    read() {
+      const bytes = readWhole(disk, path);
+      return bytes === null ? { is: 'absent' } : judge(bytes, expected);
+    },
+    save({ cursor, state, consecutive_failures }) {
+      const text = JSON.stringify({ identity: expected, cursor, state, consecutive_failures });
+      writeAtomically(disk, random, path, `${text}\n`);
+    },
+  };
+}
+
+function judge(bytes: Uint8Array, expected: Json): StateRead {
+  if (bytes.length === 0) return { is: 'corrupt', why: 'the file is empty' };
+  if (bytes.length > MOST_BYTES) return { is: 'corrupt', why: `the file is over ${MOST_BYTES} bytes long` };
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    return { is: 'corrupt', why: error instanceof Error ? error.message : String(error) };
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    return { is: 'corrupt', why: 'it holds no JSON object' };
+  }
+  const record = value as Record<string, Json | undefined>;
+  // Strict types: `true` is no number and 2.5 no id (D15, trap 23). Keys of other writers are ignored.
+  const { identity, cursor, state, consecutive_failures: failures } = record;
+  if (identity === undefined) return { is: 'corrupt', why: 'identity is missing' };
+  if (cursor !== null && !isInteger(cursor)) return wrong('cursor', cursor);
+  if (state !== 'UP' && state !== 'DOWN') return wrong('state', state);
+  if (!isInteger(failures) || failures < 0) return wrong('consecutive_failures', failures);
+  if (!isDeepStrictEqual(identity, expected)) return { is: 'mismatch', found: identity, expected };
+  // The Python monitor can write -1 for an inbox that was empty (D23); no id is below 1, so 0 says the same.
+  const from = cursor === null ? null : Math.max(cursor, 0);
+  return { is: 'valid', saved: { cursor: from, state, consecutive_failures: failures } };
+}
+
+function isInteger(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value);
+}
+
+function wrong(key: string, value: Json | undefined): StateRead {
+  return { is: 'corrupt', why: `${key} is ${value === undefined ? 'missing' : JSON.stringify(value).slice(0, 80)}` };
+}
+
+function readWhole(disk: Disk, path: string): Uint8Array | null {
+  const opened = openForRead(disk, path);
+  if (opened === null) return null;
+  try {
+    const bytes = new Uint8Array(Math.min(opened.stat.size, MOST_BYTES + 1));
+    let done = 0;
+    while (done < bytes.length) {
+      const got = disk.files.read(opened.fd, bytes.subarray(done), done);
+      if (got === 0) break; // it became shorter under our hands; what is there is judged
+      done += got;
+    }
+    return bytes.subarray(0, done);
+  } catch (error) {
+    throw ioFault(error, path, 'unreadable');
+  } finally {
+    disk.files.close(opened.fd);
+  }
+}
