@@ -42,6 +42,7 @@ describe('purity by file name', () => {
     'clock.setTimeout(f, 1);',
     'const ports = { fetch: f, process: 1 };',
     'let at: Date;',
+    'const at = Date.UTC(2026, 0);',
     'interface A { fetch(): void; console: Console }',
     'const text = "Date process fetch"; // setTimeout',
     'class A { process(): void {} }',

@@ -1,0 +1,75 @@
+import type { CommandEntry, Io } from './command.ts';
+import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
+
+/**
+ * One command line to its exit code: 0 done, 1 failed, 2 the command line was wrong. Never rejects for what a command
+ * throws; a person reads the message and the next step, and a stack trace only where the program itself is at fault.
+ */
+export async function dispatch(
+  args: readonly string[],
+  io: Io,
+  commands: Readonly<Record<string, CommandEntry>> = COMMANDS,
+): Promise<number> {
+  const { name, rest } = splitOf(args);
+  if (name === '--version') return version(io);
+  if (name === '--help') return help(rest, io, commands);
+  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (entry === undefined) return unknown(name, io, commands);
+  if (asksForHelp(rest)) return help([name], io, commands);
+  try {
+    const { command } = await entry.load();
+    return await command.run(rest, io);
+  } catch (error) {
+    const { explain } = await import('./explain.ts');
+    const { text, exit } = explain(name, error);
+    io.err(text);
+    return exit;
+  }
+}
+
+/** Flags first means the default command, as `hivebar` alone does. */
+function splitOf([first, ...rest]: readonly string[]): { readonly name: string; readonly rest: readonly string[] } {
+  if (first === undefined) return { name: DEFAULT_COMMAND, rest: [] };
+  if (first === '--version' || first === '-V') return { name: '--version', rest };
+  if (first === '--help' || first === '-h' || first === 'help') return { name: '--help', rest };
+  if (first.startsWith('-')) return { name: DEFAULT_COMMAND, rest: [first, ...rest] };
+  return { name: first, rest };
+}
+
+/** Up to `--`: behind it everything is text. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end === -1 ? args.length : end).some((arg) => arg === '--help' || arg === '-h');
+}
+
+async function version(io: Io): Promise<number> {
+  const { version: current } = await import('../version.node.ts');
+  io.out(`${current()}\n`);
+  return 0;
+}
+
+async function help(
+  [name]: readonly string[],
+  io: Io,
+  commands: Readonly<Record<string, CommandEntry>>,
+): Promise<number> {
+  const { helpOf, overview } = await import('./help.ts');
+  if (name === undefined) {
+    io.out(overview(commands));
+    return 0;
+  }
+  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (entry === undefined) return unknown(name, io, commands);
+  const { command } = await entry.load();
+  io.out(helpOf(entry, command));
+  return 0;
+}
+
+async function unknown(name: string, io: Io, commands: Readonly<Record<string, CommandEntry>>): Promise<number> {
+  const { nearest } = await import('./nearest.ts');
+  const { printable } = await import('./printable.ts');
+  const close = nearest(name, Object.keys(commands));
+  const hint = close === null ? '' : `did you mean ${close}? `;
+  io.err(`hivebar: there is no command ${printable(name)}: ${hint}see hivebar --help\n`);
+  return 2;
+}

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+import { main } from './main.node.ts';
+
+// The name the Kijito specification gives the headless watcher: the same flags, so it drops in.
+await main(['watch', ...process.argv.slice(2)]);

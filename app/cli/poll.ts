@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util';
+import { askTray } from './ask-tray.node.ts';
+import type { Command } from './command.ts';
+import { answered, usage } from './outcome.ts';
+import { printable } from './printable.ts';
+
+export const command: Command = {
+  usage: 'poll [PERSONA]',
+  about: ['Without PERSONA all of them are looked at. Nothing is marked read.'],
+  examples: [
+    { run: 'hivebar poll', does: 'look everywhere' },
+    { run: 'hivebar poll ada', does: 'look for mail of ada' },
+  ],
+  async run(args, io) {
+    const persona = personaOf(args);
+    const body = JSON.stringify(persona === null ? {} : { persona });
+    const asked = await askTray({ method: 'POST', path: '/api/v1/actions/poll', body }, io.env);
+    if (answered(asked, io) === null) return 1;
+    io.out(persona === null ? 'looking into every inbox\n' : `looking for mail of ${printable(persona)}\n`);
+    return 0;
+  },
+};
+
+function personaOf(args: readonly string[]): string | null {
+  try {
+    const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
+    if (positionals.length > 1) throw new Error(`one persona at a time, or none for all; not ${positionals.join(' ')}`);
+    return positionals[0] ?? null;
+  } catch (error) {
+    throw usage(error);
+  }
+}

@@ -1,0 +1,50 @@
+import type { StatusWire } from '../status/index.ts';
+import { millisOf } from './millis-of.ts';
+import { printable } from './printable.ts';
+
+type PersonaWire = StatusWire['personas'][number];
+
+/** The status as a person reads it in a terminal: a summary, then a row a persona. */
+export function statusTable(status: StatusWire): string {
+  const { totals, personas, generatedAt } = status;
+  const rows = [
+    ['STATE', 'UNREAD', 'SEEN', 'PERSONA'],
+    ...personas.map((one) => [one.state, counted(one.unread, one.unreadIs), seen(one, generatedAt), nameOf(one)]),
+  ];
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map(([state = '', unread = '', age = '', name = '']) =>
+    // The name comes last: letters of any width cannot push another column aside.
+    [state.padEnd(widths[0] ?? 0), unread.padStart(widths[1] ?? 0), age.padEnd(widths[2] ?? 0), name].join('  '),
+  );
+  const unread = counted(totals.unread, totals.unreadIs);
+  const summary = `${unread} unread, ${totals.up} up, ${totals.down} down`;
+  return `${[summary, '', ...(personas.length === 0 ? ['nobody is watched yet'] : lines)].join('\n')}\n`;
+}
+
+function nameOf({ id, label, reason }: PersonaWire): string {
+  const name = label === id ? printable(id) : `${printable(label)} (${printable(id)})`;
+  return reason === null ? name : `${name}: ${printable(reason)}`;
+}
+
+function counted(count: number | null, is: PersonaWire['unreadIs']): string {
+  if (count === null) return '?';
+  return is === 'atLeast' ? `${count}+` : `${count}`;
+}
+
+/** How old the number is, by the clock of the program that served it. */
+function seen({ asOf, staleAfter }: PersonaWire, now: string): string {
+  if (asOf === null) return 'never';
+  const age = ago(millisOf(now) - millisOf(asOf));
+  return staleAfter !== null && millisOf(staleAfter) < millisOf(now) ? `${age}, old` : age;
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+] as const;
+
+function ago(ms: number): string {
+  const unit = UNITS.find(([, size]) => ms >= size);
+  return unit === undefined ? `${Math.max(0, Math.floor(ms / 1000))} s` : `${Math.floor(ms / unit[1])} ${unit[0]}`;
+}
