@@ -8,7 +8,7 @@ const DAY = 86_400_000;
  * Pure arithmetic (proleptic Gregorian calendar), so that the core needs no wall clock to print one.
  */
 export function isoOf(at: Instant): string {
-  const micros = Math.floor(at * 1000);
+  const micros = Math.round(at * 1000); // the nearest: a double holds today's microseconds only to about a quarter
   const days = Math.floor(micros / (DAY * 1000));
   const rest = micros - days * DAY * 1000;
   const { year, month, day } = civil(days);

@@ -5,6 +5,8 @@ export interface Pace {
   readonly armed: boolean;
   /** Reach is up: the last look was healthy. */
   readonly healthy: boolean;
+  /** The last look began less than half an interval ago, and nobody asked for another. */
+  readonly recent: boolean;
   /** The sink refused; not before this instant is it offered again. */
   readonly retryAt: Instant | null;
   /** The unread count that was known before the last look began; null when none was. */
@@ -21,14 +23,16 @@ export type Due = 'arm' | 'failing' | 'retry' | 'fallback' | 'unread' | 'floor' 
 /**
  * Why a persona's inbox is to be fetched on this tick, or null to skip it (Kijito spec 9 and 14.2): to arm, while it
  * fails, to offer held events again, without a pending answer, when unread rose, and at least after `resyncEvery` skips,
- * so that a lying count can only add latency.
+ * so that a lying count can only add latency. An answered hold makes ticks that come early: they count as no further
+ * poll of an inbox that fails, or a short outage would be told as a long one.
  */
 export function dueFor(pace: Pace, hint: Hint, at: Instant, resyncEvery: number, asked: boolean): Due | null {
-  if (!pace.armed) return 'arm';
+  const early = !pace.healthy && pace.recent;
+  if (!pace.armed && !early) return 'arm';
   if (pace.retryAt !== null) return at >= pace.retryAt || asked ? 'retry' : null;
   if (asked) return 'asked';
-  if (!pace.healthy) return 'failing';
-  if (hint.is === 'no-answer') return 'fallback';
+  if (!pace.healthy && !early) return 'failing';
+  if (hint.is === 'no-answer') return early ? null : 'fallback';
   if (pace.unread === null || hint.n > pace.unread) return 'unread';
   return pace.skipped >= resyncEvery ? 'floor' : null;
 }

@@ -41,15 +41,14 @@ export interface Saved {
  * gave. `baseline`: what is there now is old. `born`: the inbox began during this run, everything in it is new.
  * Saved reach is always taken over (Kijito spec 7.0).
  */
-export type Start =
-  | { readonly is: 'resume' | 'baseline' | 'born' }
-  | { readonly is: 'seed'; readonly id: number };
+export type Start = { readonly is: 'resume' | 'baseline' | 'born' } | { readonly is: 'seed'; readonly id: number };
 
 /** Said once, before any mail, when the watch has decided where it stands. */
 export type Notice =
   | { readonly is: 'persona_added' | 'armed' }
   | { readonly is: 'seed_ahead'; readonly seeded: number; readonly currentMax: number }
-  | { readonly is: 'replay_capped'; readonly cappedTo: number; readonly dropped: number };
+  /** `from` is the cursor before: it stays the one to remember until somebody was told that mail is skipped. */
+  | { readonly is: 'replay_capped'; readonly from: number; readonly cappedTo: number; readonly dropped: number };
 
 /** What is with the sink right now, and what it means for the mark if it stops at the n-th event. */
 export interface Offer {
@@ -57,11 +56,16 @@ export interface Offer {
   /** Per event: the row's id for mail, else null. */
   readonly ids: readonly (number | null)[];
   /** Where the mark stands when everything is taken. */
-  readonly then: Mark;
+  readonly mark: Mark;
   /** The edge among the events, if any; always the first event. */
   readonly edge: 'UP' | 'DOWN' | null;
   /** How many notices follow the edge. */
   readonly notices: number;
+  /** The last event is a heartbeat. */
+  readonly beats: boolean;
+  readonly at: Instant;
+  /** The offer came from a full look: what it settles to is to be saved. */
+  readonly save: boolean;
 }
 
 /** Everything a watch knows. Plain data: it survives a JSON round trip unchanged. */
@@ -76,7 +80,7 @@ export interface WatchState {
   readonly notices: readonly Notice[];
   /** Ids above the mark that the sink held already when it opened, ascending. */
   readonly held: readonly number[];
-  /** When a heartbeat was last offered, or the watch opened. */
+  /** When the last heartbeat that was told was made, or the watch opened. */
   readonly beatAt: Instant;
   /** The last N of `RUN-N`. */
   readonly count: number;
@@ -84,8 +88,9 @@ export interface WatchState {
 }
 
 export function savedOf(state: WatchState): Saved {
+  const capped = state.notices.find((notice) => notice.is === 'replay_capped');
   return {
-    cursor: state.mark.is === 'at' ? state.mark.id : null,
+    cursor: capped?.from ?? (state.mark.is === 'at' ? state.mark.id : null),
     state: state.told,
     consecutive_failures: state.failures,
   };

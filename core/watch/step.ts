@@ -16,8 +16,9 @@ export type Input = { readonly at: Instant } & (
 );
 
 /**
- * What to do about it. Hand `offer` to the sink (with `kept`, which is what to remember once all of it is taken) and
- * step the answer; put the facts on the board; `save` asks for `savedOf(state)` to be made durable now.
+ * What to do about it. Put the facts on the board; `save` asks for `savedOf(state)` to be made durable, before anything
+ * is handed over; then hand `offer` to the sink (with `kept`, which is what to remember once all of it is taken) and step
+ * the answer.
  */
 export interface Output {
   readonly state: WatchState;
@@ -29,7 +30,8 @@ export interface Output {
 
 /** The state a watch begins with (Kijito spec 7.0: cursor and FSM resolve independently). */
 export function openWatch(at: Instant, start: Start, saved: Saved | null, tail: Tail, rules: Rules): WatchState {
-  const cursor = start.is === 'seed' ? start.id : start.is === 'born' ? 0 : start.is === 'resume' ? saved?.cursor : null;
+  const cursor =
+    start.is === 'seed' ? start.id : start.is === 'born' ? 0 : start.is === 'resume' ? saved?.cursor : null;
   const known = cursor !== null && cursor !== undefined;
   return {
     mark: known ? { is: 'at', id: cursor } : { is: 'unset' },
@@ -67,7 +69,7 @@ export function step(state: WatchState, input: Input, rules: Rules): Output {
     case 'taken':
       return taken(state, input.at, input.taken, rules);
     case 'beat':
-      return offering(state, input.at, rules, { rows: [], then: state.mark, facts: [], save: false, edge: null, notices: [] });
+      return offering(state, input.at, rules, { ...SILENT, mark: state.mark });
   }
 }
 
@@ -93,9 +95,10 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
   const edge = state.told === 'DOWN' ? 'UP' : null;
   return offering(state, at, rules, {
     rows,
-    then: { is: 'at', id: last },
+    mark: { is: 'at', id: last },
     facts: [fact],
     save: true,
+    saveFirst: before.arming === 'baseline' || before.arming === 'born',
     edge,
     notices: state.notices,
   });
@@ -121,41 +124,47 @@ function decide(state: WatchState, look: Look, rules: Rules): WatchState {
   if (cursor > max) return armed(cursor, { is: 'seed_ahead', seeded: cursor, currentMax: max });
   const held = new Set(state.held);
   const replay = rows.filter((row) => row.id > cursor && !held.has(row.id)).length;
-  if (replay > rules.maxReplay) return armed(max, { is: 'replay_capped', cappedTo: max, dropped: replay });
+  if (replay > rules.maxReplay)
+    return armed(max, { is: 'replay_capped', from: cursor, cappedTo: max, dropped: replay });
   return armed(cursor);
 }
 
 function failed(before: WatchState, at: Instant, fault: Fault, rules: Rules): Output {
   const failures = before.failures + 1;
-  const isDown = before.told === 'DOWN' || failures >= rules.alertAfter;
+  const wasDown = before.reach.is === 'down' || (before.reach.is === 'unseen' && before.told === 'DOWN');
+  const isDown = wasDown || failures >= rules.alertAfter;
   const reach: Reach = isDown
     ? { is: 'down', since: before.reach.is === 'down' ? before.reach.since : at, failures, why: fault.code }
     : { is: 'failing', failures, why: fault.code };
   const edge = isDown && before.told === 'UP' ? 'DOWN' : null;
   return offering({ ...before, reach, failures }, at, rules, {
-    rows: [],
-    then: before.mark,
+    ...SILENT,
+    mark: before.mark,
     facts: [{ is: 'failed', at, persona: rules.persona ?? '_', reach, fault }],
     save: true,
     edge,
-    notices: [],
   });
 }
 
 interface Saying {
   readonly rows: readonly Row[];
-  readonly then: Mark;
+  readonly mark: Mark;
   readonly facts: readonly Fact[];
   readonly save: boolean;
+  /** The cursor was just set: it is saved before `armed` is told, so that a kill between them makes no second baseline. */
+  readonly saveFirst: boolean;
   readonly edge: 'UP' | 'DOWN' | null;
   readonly notices: readonly Notice[];
 }
 
+const SILENT = { rows: [], facts: [], save: false, saveFirst: false, edge: null, notices: [] } as const;
+
 /** Builds the events of one poll in their total order: edge, notices, mail ascending, heartbeat (Kijito spec 6.1). */
 function offering(state: WatchState, at: Instant, rules: Rules, saying: Saying): Output {
   const cursor = state.mark.is === 'at' ? state.mark.id : null;
-  const after = saying.then.is === 'at' ? saying.then.id : null;
-  const beats = rules.heartbeatMs !== null && at - state.beatAt >= rules.heartbeatMs;
+  const after = saying.mark.is === 'at' ? saying.mark.id : null;
+  // The distance, not the difference: a wall clock that was set back must not silence the proof of life.
+  const beats = rules.heartbeatMs !== null && Math.abs(at - state.beatAt) >= rules.heartbeatMs;
   const events: Event[] = [];
   const ids: (number | null)[] = [];
   let count = state.count;
@@ -177,11 +186,12 @@ function offering(state: WatchState, at: Instant, rules: Rules, saying: Saying):
   for (const row of saying.rows) say(mailEvent(row, rules, at), row.id);
   if (beats) say({ ...head('heartbeat'), event: 'heartbeat', cursor: after });
 
-  const offer: Offer = { events, ids, then: saying.then, edge: saying.edge, notices: saying.notices.length };
-  const next: WatchState = { ...state, count, beatAt: beats ? at : state.beatAt, offer };
+  const { mark, edge, notices, facts, save, saveFirst } = saying;
+  const offer: Offer = { events, ids, mark, edge, notices: notices.length, beats, save, at };
+  const next: WatchState = { ...state, count, offer };
   const settled = settle(next, offer, events.length);
-  if (events.length > 0) return { state: next, offer: events, kept: savedOf(settled), facts: saying.facts, save: false };
-  return { state: settled, offer: [], kept: savedOf(settled), facts: saying.facts, save: saying.save };
+  if (events.length > 0) return { state: next, offer: events, kept: savedOf(settled), facts, save: saveFirst };
+  return { state: settled, offer: [], kept: savedOf(settled), facts, save };
 }
 
 function common(rules: Rules, at: Instant, name: Event['event'], eventId: string) {
@@ -207,11 +217,7 @@ function mailEvent(row: Row, rules: Rules, at: Instant): Event {
   };
 }
 
-function noticeEvent(
-  notice: Notice,
-  head: (name: Event['event']) => ReturnType<typeof common>,
-  cursor: number,
-): Event {
+function noticeEvent(notice: Notice, head: (name: Event['event']) => ReturnType<typeof common>, cursor: number): Event {
   switch (notice.is) {
     case 'persona_added':
       return { ...head('persona_added'), event: 'persona_added' };
@@ -235,7 +241,7 @@ function settle(state: WatchState, offer: Offer, count: number): WatchState {
   const lead = offer.edge === null ? 0 : 1;
   const noticesSaid = Math.min(Math.max(count - lead, 0), offer.notices);
   const blocked = offer.ids.slice(count).find((id) => id !== null);
-  const mark = blocked === undefined || blocked === null ? offer.then : below(state.mark, blocked);
+  const mark = blocked === undefined || blocked === null ? offer.mark : below(state.mark, blocked);
   const cursor = mark.is === 'at' ? mark.id : 0;
   return {
     ...state,
@@ -243,6 +249,7 @@ function settle(state: WatchState, offer: Offer, count: number): WatchState {
     held: state.held.filter((id) => id > cursor),
     told: edgeSaid && offer.edge !== null ? offer.edge : state.told,
     notices: state.notices.slice(noticesSaid),
+    beatAt: offer.beats && count === offer.events.length ? offer.at : state.beatAt,
     offer: null,
   };
 }
@@ -261,5 +268,5 @@ function taken(state: WatchState, at: Instant, answer: Taken, rules: Rules): Out
   const facts: Fact[] = [];
   if (count > 0) facts.push({ is: 'told', at, persona, events: offer.events.slice(0, count) });
   if (answer.is === 'stopped') facts.push({ is: 'held', at, persona, fault: answer.fault });
-  return { state: settled, offer: [], kept: savedOf(settled), facts, save: true };
+  return { state: settled, offer: [], kept: savedOf(settled), facts, save: offer.save };
 }

@@ -1,7 +1,7 @@
 import type { Fact } from '../board/index.ts';
 import { type Fault, faultOf } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
-import type { Sink } from '../sinks/index.ts';
+import type { Sink, Taken } from '../sinks/index.ts';
 import type { Look, Persona, Source } from '../sources/index.ts';
 import { retryDelay } from './due.ts';
 import { type Rules, type Saved, savedOf, type WatchState } from './state.ts';
@@ -26,7 +26,10 @@ export interface WatcherOptions {
 }
 
 /** How one look went, for who schedules: nothing is thrown. */
-export type LookOutcome = { readonly is: 'healthy' } | { readonly is: 'failed'; readonly fault: Fault } | { readonly is: 'stopped' };
+export type LookOutcome =
+  | { readonly is: 'healthy' }
+  | { readonly is: 'failed'; readonly fault: Fault }
+  | { readonly is: 'stopped' };
 
 /** One persona of one source: looks, steps, hands over, saves. Never two things at once. */
 export interface Watcher extends AsyncDisposable {
@@ -47,32 +50,59 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let refusals = 0;
   let retryAt: number | null = null;
   let saveFault: Fault | null = null;
+  let turn: Promise<void> = Promise.resolve();
+  let waiting = 0;
 
-  async function advance(input: Input, abort: AbortSignal): Promise<void> {
+  /** One transition at a time: what is with the sink is settled before the next input is heard. */
+  function advance(input: Input, abort: AbortSignal): Promise<void> {
+    waiting += 1;
+    const done = turn
+      .then(() => transition(input, abort))
+      .finally(() => {
+        waiting -= 1;
+      });
+    turn = done.catch(() => {}); // told to whoever asked for that transition; the next one goes on from the same state
+    return done;
+  }
+
+  async function transition(input: Input, abort: AbortSignal): Promise<void> {
     const out = step(state, input, rules);
     state = out.state;
     for (const fact of out.facts) put(fact);
-    let save = out.save;
-    if (out.offer.length > 0 || (sink.keeps && save && JSON.stringify(out.kept) !== lastKept)) {
-      const taken = await sink.take(out.offer, out.kept, abort);
-      if (taken.is === 'all') lastKept = JSON.stringify(out.kept);
-      if (out.offer.length > 0) {
-        // A stop of ours is no failed delivery: what was not taken stays above the cursor, in either delivery.
-        const obeyed = abort.aborted ? { ...rules, delivery: 'at-least-once' as const } : rules;
-        const answer = step(state, { at: clock.now(), is: 'taken', taken }, obeyed);
-        state = answer.state;
-        for (const fact of answer.facts) put(fact);
-        save = answer.save;
-      }
-      refusals = taken.is === 'all' ? 0 : refusals + 1;
-      retryAt = taken.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + retryDelay(refusals);
+    if (out.save) keep();
+    if (out.offer.length === 0) {
+      if (sink.keeps && out.save && JSON.stringify(out.kept) !== lastKept) await keepInSink(out.kept, abort);
+      // Nothing is held, or the inbox can't be read now and its next healthy look offers again.
+      else if (input.is !== 'beat') retryAt = null;
+      return;
     }
-    if (save && saver !== null) keep(saver);
+    const taken = await sink.take(out.offer, out.kept, abort);
+    heard(taken, out.kept);
+    // A stop of ours is no failed delivery: what was not taken stays above the cursor, in either delivery.
+    const obeyed = abort.aborted ? { ...rules, delivery: 'at-least-once' as const } : rules;
+    const answer = step(state, { at: clock.now(), is: 'taken', taken }, obeyed);
+    state = answer.state;
+    for (const fact of answer.facts) put(fact);
+    if (answer.save) keep();
   }
 
-  function keep(to: Saver): void {
+  /** A mark that moved without an event, over suppressed mail for example. */
+  async function keepInSink(kept: Saved, abort: AbortSignal): Promise<void> {
+    const taken = await sink.take([], kept, abort);
+    heard(taken, kept);
+    if (taken.is === 'stopped') put({ is: 'held', at: clock.now(), persona: persona.id, fault: taken.fault });
+  }
+
+  function heard(taken: Taken, kept: Saved): void {
+    if (taken.is === 'all') lastKept = JSON.stringify(kept);
+    refusals = taken.is === 'all' ? 0 : refusals + 1;
+    retryAt = taken.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + retryDelay(refusals);
+  }
+
+  function keep(): void {
+    if (saver === null) return;
     try {
-      to.save(savedOf(state));
+      saver.save(savedOf(state));
       saveFault = null;
     } catch (error) {
       const fault = faultOf(error, { is: 'persona', key: `state:${persona.id}` });
@@ -97,7 +127,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
       await advance({ at: look.at, is: 'looked', look }, abort);
       return { is: 'healthy' };
     },
-    beat: (abort) => advance({ at: clock.now(), is: 'beat' }, abort),
+    async beat(abort) {
+      // What is going on, or held, brings its own heartbeat: in order, and not past a sink that refuses.
+      if (waiting === 0 && retryAt === null) await advance({ at: clock.now(), is: 'beat' }, abort);
+    },
     get state() {
       return state;
     },

@@ -1,0 +1,53 @@
+import { type Fault, faultOf } from '../model/index.ts';
+import type { Clock } from '../ports/index.ts';
+import type { Persona, Source } from '../sources/index.ts';
+import type { Watcher } from './watcher.ts';
+
+export interface AdoptOptions {
+  readonly everyMs: number;
+  /** Opens the watch of a persona that appeared. Null: it can't be opened now; it is tried again on the next rescan. */
+  open(persona: Persona): Promise<Watcher | null>;
+  /** A name the pending list or a hint spoke of, as a persona. */
+  named(address: string): Persona;
+  rescanFailed(fault: Fault): void;
+}
+
+/** Opens watches of personas that appear while running, each name once; it never drops one (Kijito spec 14.1). */
+export interface Adoption {
+  /** Hands the opened watch to `enter`; does nothing for a name that is being opened, or was refused since the last rescan. */
+  open(address: string, enter: (watcher: Watcher) => void): Promise<void>;
+  /** Calls `found` with every name the source has, every `everyMs`, until the abort. */
+  rescan(found: (address: string) => void, abort: AbortSignal): Promise<void>;
+}
+
+export function createAdoption(source: Source, clock: Clock, options: AdoptOptions): Adoption {
+  const opening = new Set<string>();
+  /** Could not be opened. The pending list names them on every tick: they are left alone until the next rescan. */
+  const refused = new Set<string>();
+  return {
+    async open(address, enter) {
+      if (opening.has(address) || refused.has(address)) return;
+      opening.add(address);
+      try {
+        const watcher = await options.open(options.named(address));
+        if (watcher === null) refused.add(address);
+        else enter(watcher);
+      } finally {
+        opening.delete(address);
+      }
+    },
+    async rescan(found, abort) {
+      for (;;) {
+        await clock.sleep(options.everyMs, abort);
+        if (abort.aborted) return;
+        try {
+          const personas = await source.personas(abort);
+          refused.clear();
+          for (const persona of personas) found(persona.address);
+        } catch (error) {
+          if (!abort.aborted) options.rescanFailed(faultOf(error, { is: 'source', key: source.id }));
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { faultOf } from '../model/index.ts';
+import type { Clock } from '../ports/index.ts';
+import type { Levels, Source } from '../sources/index.ts';
+
+export interface PendingOptions {
+  readonly source: Source;
+  readonly clock: Clock;
+  readonly fastPath: boolean;
+  /** How long one hold is asked to last; null: never hold. */
+  readonly holdMs: number | null;
+  /** Ticks to pass over before a source without a pending list is asked for one again. */
+  readonly resyncEvery: number;
+}
+
+/** The pending list of one source: asked once a tick, or held open between ticks where source and server can. */
+export interface PendingList {
+  /** One answer. Null: none to be had, so every inbox is looked at (the baseline of Kijito spec 9). */
+  ask(abort: AbortSignal): Promise<Levels | null>;
+  /**
+   * Rests until `until` (monotonic) or `stop`. While the list is held open its answer ends the rest, before or after
+   * `until`; `punctual`: not after.
+   */
+  rest(until: number, punctual: boolean, stop: AbortSignal): Promise<Levels | null>;
+}
+
+/** After a failed hold: the wait before the next, doubled up to `HOLD_RETRY_MOST_MS`. */
+const HOLD_RETRY_MS = 2000;
+const HOLD_RETRY_MOST_MS = 30_000;
+/** An answer without news that comes sooner than this was not held: at most one of them a second. */
+const HOLD_LEAST_MS = 1000;
+
+export function createPendingList(options: PendingOptions): PendingList {
+  const { source, clock, holdMs } = options;
+  const pending = options.fastPath ? source.pending : undefined;
+  let cursor: string | null = null;
+  let failures = 0;
+  let pause = 0;
+
+  async function ask(abort: AbortSignal): Promise<Levels | null> {
+    if (pending === undefined) return null;
+    if (pause > 0) {
+      pause -= 1;
+      return null;
+    }
+    try {
+      const levels = await pending.once(abort);
+      cursor = levels.cursor;
+      return levels;
+    } catch (error) {
+      // No answer is an answer here: every inbox is looked at, and it is those looks whose failure counts.
+      const fault = faultOf(error, { is: 'source', key: source.id });
+      if (fault.code === 'not-found') pause = options.resyncEvery;
+      return null;
+    }
+  }
+
+  async function rest(until: number, punctual: boolean, stop: AbortSignal): Promise<Levels | null> {
+    const left = () => Math.max(0, until - clock.monotonic());
+    while (pending?.hold !== undefined && holdMs !== null && cursor !== null && !stop.aborted) {
+      const began = clock.monotonic();
+      try {
+        const levels = await pending.hold(cursor, punctual ? Math.min(holdMs, left()) : holdMs, stop);
+        const early = levels.cursor === cursor ? began + HOLD_LEAST_MS - clock.monotonic() : 0;
+        failures = 0;
+        cursor = levels.cursor;
+        if (early > 0) await clock.sleep(early, stop);
+        return levels;
+      } catch {
+        // Tried again on a schedule of its own, with the same cursor; meanwhile ticks come at the interval and ask `once`.
+        if (stop.aborted) return null;
+        failures += 1;
+        const wait = Math.min(HOLD_RETRY_MS * 2 ** (failures - 1), HOLD_RETRY_MOST_MS);
+        if (wait >= left()) break;
+        await clock.sleep(wait, stop);
+      }
+    }
+    await clock.sleep(left(), stop);
+    return null;
+  }
+
+  return { ask, rest };
+}
