@@ -1,0 +1,23 @@
+export type { Level, Levels } from './levels.ts';
+export {
+  type InboxAnswer,
+  KEEP_MAIL_MS,
+  type Letter,
+  type LocalHive,
+  type LocalHiveOptions,
+  openLocalHive,
+  type Sent,
+  type TrimmedRow,
+  type Window,
+} from './local-hive.ts';
+export { MAX_CONTENT, MAX_NAME, type Mail, mailOf } from './mail.ts';
+export type { InboxRow } from './page.ts';
+export {
+  DEFAULT_LIMIT,
+  type InboxQuery,
+  MAX_LIMIT,
+  MAX_WAIT_MS,
+  type PendingQuery,
+  parseInboxQuery,
+  parsePendingQuery,
+} from './query.ts';

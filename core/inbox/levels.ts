@@ -1,0 +1,127 @@
+import { type Count, exactly, type Instant } from '../model/index.ts';
+import type { Clock, Log } from '../ports/index.ts';
+import type { Database } from '../state/index.ts';
+
+export interface Level {
+  readonly unread: Count;
+  readonly urgent: Count;
+}
+
+/** Who has unread mail, and how much. A persona that is absent has none. */
+export interface Levels {
+  readonly at: Instant;
+  readonly of: ReadonlyMap<string, Level>;
+  /** Opaque; names this state of all mail, also across processes and restarts. */
+  readonly cursor: string;
+}
+
+/** Counts of unread mail, and the news that they, or an inbox, changed. */
+export interface LevelBook extends Disposable {
+  of(persona: string): Level;
+  all(): Levels;
+  /** Resolves after `ms`, or as soon as the state is no longer the one `cursor` names, or on abort. Never rejects. */
+  untilPast(cursor: string, ms: number, signal: AbortSignal): Promise<void>;
+  /** Tells every listener which personas changed since the last call, in whatever process; returns their names. */
+  notice(): readonly string[];
+  listen(wake: (persona: string) => void): Disposable;
+}
+
+/** Everything is told by `personas.rev`: what has a higher one than was seen last has changed. */
+export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
+  const newestRev = db.prepare<{ rev: number }>('SELECT coalesce(max(rev), 0) AS rev FROM personas');
+  const changedSince = db.prepare<{ name: string; rev: number }>(
+    'SELECT name, rev FROM personas WHERE rev > ? ORDER BY rev',
+  );
+  const countOf = db.prepare<{ unread: number; urgent: number }>(
+    'SELECT count(*) AS unread, coalesce(sum(urgent), 0) AS urgent FROM inbox WHERE persona = ? AND read_at IS NULL',
+  );
+  const countAll = db.prepare<{ persona: string; unread: number; urgent: number }>(
+    'SELECT persona, count(*) AS unread, sum(urgent) AS urgent FROM inbox WHERE read_at IS NULL GROUP BY persona',
+  );
+
+  const listeners = new Set<{ wake: (persona: string) => void }>();
+  const holds = new Set<() => void>();
+  let told = revNow();
+  /** Counts as of `rev`; read when first asked for, then only what changed is counted again. */
+  let counted: { rev: number; of: ReadonlyMap<string, Level> } | null = null;
+
+  function revNow(): number {
+    return newestRev.get()?.rev ?? 0;
+  }
+
+  function levelOf(persona: string): Level {
+    const { unread, urgent } = countOf.get(persona) ?? { unread: 0, urgent: 0 };
+    return { unread: exactly(unread), urgent: exactly(urgent) };
+  }
+
+  // The number is read before the counts: mail of another process in between is then counted twice, never missed.
+  function refresh(): { rev: number; of: ReadonlyMap<string, Level> } {
+    if (counted === null) {
+      const rev = revNow();
+      const rows = countAll.all();
+      const level = (row: { unread: number; urgent: number }): Level => ({
+        unread: exactly(row.unread),
+        urgent: exactly(row.urgent),
+      });
+      return { rev, of: new Map(rows.map((row) => [row.persona, level(row)])) };
+    }
+    const changed = changedSince.all(counted.rev);
+    const last = changed.at(-1);
+    if (last === undefined) return counted;
+    const of = new Map(counted.of);
+    for (const { name } of changed) {
+      const level = levelOf(name);
+      if (level.unread.is === 'exact' && level.unread.n > 0) of.set(name, level);
+      else of.delete(name);
+    }
+    return { rev: last.rev, of };
+  }
+
+  return {
+    of: levelOf,
+    all() {
+      counted = refresh();
+      return { at: clock.now(), of: counted.of, cursor: String(counted.rev) };
+    },
+    async untilPast(cursor, ms, signal) {
+      if (signal.aborted || ms <= 0 || String(revNow()) !== cursor) return;
+      const past = new AbortController();
+      const wake = (): void => past.abort();
+      holds.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+      try {
+        await clock.sleep(ms, past.signal);
+      } finally {
+        holds.delete(wake);
+        signal.removeEventListener('abort', wake);
+      }
+    },
+    notice() {
+      const changed = changedSince.all(told);
+      const last = changed.at(-1);
+      if (last === undefined) return [];
+      told = last.rev;
+      for (const { name } of changed) {
+        for (const listener of listeners) {
+          try {
+            listener.wake(name);
+          } catch (error) {
+            // The mail is stored: a listener's mistake must not make its sender think otherwise.
+            log.error('a listener of the local hive failed', { persona: name, error: String(error) });
+          }
+        }
+      }
+      for (const wake of holds) wake();
+      return changed.map((row) => row.name);
+    },
+    listen(wake) {
+      const listener = { wake };
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    [Symbol.dispose]() {
+      listeners.clear();
+      for (const wake of holds) wake();
+    },
+  };
+}

@@ -1,0 +1,284 @@
+import { type Count, type Instant, isoOf } from '../model/index.ts';
+import type { Clock, Log, Random } from '../ports/index.ts';
+import { type Database, groupCommit, migrate, transaction } from '../state/index.ts';
+import { keepLevels, type Levels } from './levels.ts';
+import { type Mail, mailOf, sameName } from './mail.ts';
+import { cutText, type InboxRow, pageOf } from './page.ts';
+import type { InboxQuery } from './query.ts';
+import { INBOX_SCHEMA } from './schema.ts';
+
+export interface LocalHiveOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** How much of a message `window` and `list` show, in code points; null: none of it. */
+  readonly contentChars: number | null;
+  /** When the writes of one turn are committed; see `groupCommit`. */
+  readonly later?: (run: () => void) => void;
+}
+
+export interface Sent {
+  readonly id: number;
+  readonly to: string;
+}
+
+/** The answer to `GET /api/inbox`, keys and meanings as Kijito contract a has them. */
+export interface InboxAnswer {
+  /** The newest rows that fit, newest first. */
+  readonly result: readonly InboxRow[];
+  /** The count limit withheld rows; how many is not said. */
+  readonly truncated: boolean;
+  /** So many rows were withheld because the answer would have become too large. */
+  readonly size_dropped: number;
+  /** The newest row alone was too large, so its text was cut; ask for it with `limit=1` to have all of it. */
+  readonly size_truncated: boolean;
+  /** The oldest id in the answer when rows were withheld, to continue from; else null. */
+  readonly next_before_id: number | null;
+  /** Unread mail of the persona that is not in this answer; 0 when nothing was withheld. */
+  readonly unread_not_shown: number;
+}
+
+/** A row without what the watcher does not need: the text is cut, null when none is wanted. */
+export interface TrimmedRow {
+  readonly id: number;
+  readonly from: string;
+  readonly created: string;
+  readonly content: string | null;
+  readonly read: boolean;
+}
+
+export interface Window {
+  /** Every row above the cursor, ascending. */
+  readonly rows: readonly TrimmedRow[];
+  /** The largest id this inbox ever had, 0 when it never had any. Stays when the mail has aged away. */
+  readonly max: number;
+  readonly unread: Count;
+  readonly urgent: Count;
+}
+
+/** One message in full. */
+export interface Letter extends InboxRow {
+  readonly to: string;
+  readonly urgent: boolean;
+}
+
+/**
+ * The local hive: mail of this machine's agents, in Hivebar's own database. Everything but what says "read" or "mark"
+ * looks without touching.
+ *
+ * Mail to oneself (the same name, also in another case) is stored as read: the Kijito contract says both that it is not
+ * one's unread and that the pending counts are those of the rows with `read: false`, and so both hold everywhere.
+ *
+ * Every method that touches the database throws, or rejects with, Fault `database` or `no-space` when that fails.
+ */
+export interface LocalHive extends Disposable {
+  /** Resolves when the mail is on the disk. What is sent in one turn shares one flush. @throws Fault `usage` (as a rejection). */
+  send(mail: Mail): Promise<Sent>;
+  /** The same at once and by itself, for a process that has no turn to share. @throws Fault `usage`. */
+  sendNow(mail: Mail): Sent;
+  inbox(query: InboxQuery): InboxAnswer;
+  /** Every row above `after`; null asks for none of them, only for where the inbox stands. An unknown address is an empty inbox. */
+  window(address: string, after: number | null, signal: AbortSignal): Promise<Window>;
+  /**
+   * The unread counts, at once or, with `hold`, when they are no longer those its cursor names, after `ms`, or when
+   * `signal` aborts, whichever is first. Never rejects for an abort.
+   */
+  pending(hold: { readonly cursor: string; readonly ms: number } | null, signal: AbortSignal): Promise<Levels>;
+  /** By name. A persona exists from its first mail on. */
+  personas(): readonly { readonly name: string; readonly created: Instant }[];
+  /** Calls `wake` after each commit that changed an inbox, before the sender hears of it. */
+  hints(wake: (address: string) => void): Disposable;
+  /** Looks for what other processes changed, and gives hints of it. Cheap when there is nothing. */
+  changedElsewhere(): readonly string[];
+  /** Returns how many messages were unread until now. */
+  markRead(persona: string, which: readonly number[] | 'all'): number;
+  /** The newest `limit` messages, newest first, text cut. */
+  list(persona: string, limit: number): readonly TrimmedRow[];
+  show(persona: string, id: number): Letter | null;
+  /** Deletes mail made before `olderThan`, read or not, and returns how many messages that were. */
+  reap(olderThan: Instant): number;
+}
+
+/** How long mail is kept unless the configuration says otherwise, in milliseconds. */
+export const KEEP_MAIL_MS = 30 * 86_400_000;
+
+/** Answers to `GET /api/inbox` stay under 120 KiB, where parsing becomes dearer; this is what the rows may take of it. */
+const ROWS_BUDGET = 120 * 1024 - 512;
+/** Rows deleted in one transaction, so that no writer waits long. */
+const REAP_AT_ONCE = 1000;
+
+interface StoredRow {
+  readonly id: number;
+  readonly from_: string;
+  readonly content: string;
+  readonly urgent: number;
+  readonly created: number;
+  readonly read_at: number | null;
+}
+
+type HeadRow = Omit<StoredRow, 'content' | 'urgent'> & { readonly head: Uint8Array | null };
+
+export function openLocalHive(options: LocalHiveOptions): LocalHive {
+  const { db, clock, random, log, contentChars, later } = options;
+  migrate(db, 'inbox', INBOX_SCHEMA);
+  const levels = keepLevels(db, clock, log);
+  const sql = statementsOf(db);
+  const group = groupCommit((mails: readonly Mail[]) => deliver(mails), later);
+
+  function deliver(mails: readonly Mail[]): Sent[] {
+    const sent = transaction(db, () => mails.map(insert));
+    levels.notice();
+    return sent;
+  }
+
+  function insert({ to, from, content, urgent }: Mail): Sent {
+    const now = Math.floor(clock.now());
+    sql.meet.run(to, now);
+    const readAt = sameName(from, to) ? now : null;
+    const id = sql.insert.run(random.hex(16), to, from, content, urgent ? 1 : 0, now, readAt).lastInsertRowid;
+    sql.received.run(id, to);
+    return { id, to };
+  }
+
+  function mark(persona: string, ids: readonly number[]): number {
+    const now = Math.floor(clock.now());
+    let marked = 0;
+    for (const id of ids) marked += sql.markOne.run(now, persona, id).changes;
+    if (marked > 0) sql.changed.run(persona);
+    return marked;
+  }
+
+  function trimmed(row: HeadRow): TrimmedRow {
+    const content = row.head === null || contentChars === null ? null : cutText(row.head, contentChars);
+    return { id: row.id, from: row.from_, created: isoOf(row.created), content, read: row.read_at !== null };
+  }
+
+  function answer({ persona, beforeId, limit, unreadOnly }: InboxQuery): InboxAnswer {
+    const before = beforeId ?? Number.MAX_SAFE_INTEGER;
+    const unread = unreadOnly ? 1 : 0;
+    // One row asked for by itself is given whole: that is how a message of any size is read.
+    const budget = limit === 1 ? Number.POSITIVE_INFINITY : ROWS_BUDGET;
+    const page = pageOf(map(sql.newest.iterate(persona, before, unread, limit), shown), budget);
+    const oldest = page.rows.at(-1)?.id ?? null;
+    const inLimit = limit - page.rows.length;
+    const beyond = oldest === null ? 0 : (sql.countBefore.get(persona, oldest, unread, inLimit + 1)?.n ?? 0);
+    const here = page.rows.filter((row) => !row.read).length;
+    const total = levels.of(persona).unread;
+    return {
+      result: page.rows,
+      truncated: beyond > inLimit,
+      size_dropped: page.full ? Math.min(beyond, inLimit) : 0,
+      size_truncated: page.clipped,
+      next_before_id: beyond > 0 ? oldest : null,
+      unread_not_shown: beyond > 0 && total.is !== 'unknown' ? Math.max(0, total.n - here) : 0,
+    };
+  }
+
+  return {
+    send: async (mail) => group.add(mailOf(mail)),
+    sendNow(mail) {
+      const [sent] = deliver([mailOf(mail)]);
+      return sent as Sent;
+    },
+    inbox(query) {
+      if (!query.markRead) return answer(query);
+      const read = transaction(db, () => {
+        const found = answer(query);
+        const ids = found.result.filter((row) => !row.read).map((row) => row.id);
+        mark(query.persona, ids);
+        return found;
+      });
+      levels.notice();
+      return read;
+    },
+    async window(address, after, signal) {
+      signal.throwIfAborted();
+      const bytes = contentChars === null ? null : contentChars * 4;
+      const rows = after === null ? [] : sql.above.all(bytes, address, after).map(trimmed);
+      const max = Math.max(rows.at(-1)?.id ?? 0, sql.lastId.get(address)?.last_id ?? 0);
+      return { rows, max, ...levels.of(address) };
+    },
+    async pending(hold, signal) {
+      if (hold !== null) await levels.untilPast(hold.cursor, hold.ms, signal);
+      return levels.all();
+    },
+    personas: () => sql.personas.all().map(({ name, created }) => ({ name, created })),
+    hints: (wake) => levels.listen(wake),
+    changedElsewhere: () => levels.notice(),
+    markRead(persona, which) {
+      const marked = transaction(db, () =>
+        mark(persona, which === 'all' ? sql.unreadIds.all(persona).map((row) => row.id) : which),
+      );
+      levels.notice();
+      return marked;
+    },
+    list: (persona, limit) =>
+      sql.heads.all(contentChars === null ? null : contentChars * 4, persona, limit).map(trimmed),
+    show(persona, id) {
+      const row = sql.one.get(persona, id);
+      return row === undefined ? null : { ...shown(row), to: persona, urgent: row.urgent === 1 };
+    },
+    reap(olderThan) {
+      let reaped = 0;
+      for (;;) {
+        const some = transaction(db, () => {
+          const rows = sql.old.all(Math.floor(olderThan), REAP_AT_ONCE);
+          for (const row of rows) sql.remove.run(row.id);
+          for (const persona of new Set(rows.filter((row) => row.read_at === null).map((row) => row.persona))) {
+            sql.changed.run(persona);
+          }
+          return rows.length;
+        });
+        reaped += some;
+        if (some < REAP_AT_ONCE) break;
+      }
+      levels.notice();
+      return reaped;
+    },
+    [Symbol.dispose]() {
+      group.flush();
+      levels[Symbol.dispose]();
+    },
+  };
+}
+
+function shown(row: StoredRow): InboxRow {
+  return { id: row.id, from: row.from_, content: row.content, created: isoOf(row.created), read: row.read_at !== null };
+}
+
+function* map<A, B>(items: Iterable<A>, turn: (item: A) => B): Iterable<B> {
+  for (const item of items) yield turn(item);
+}
+
+function statementsOf(db: Database) {
+  const nextRev = '(SELECT coalesce(max(rev), 0) + 1 FROM personas)';
+  // By bytes: SQLite's functions on text stop at a NUL, which a message may contain.
+  const head = 'seq AS id, from_, created, read_at, substr(CAST(content AS BLOB), 1, ?) AS head';
+  const whole = 'seq AS id, from_, content, urgent, created, read_at';
+  return {
+    meet: db.prepare('INSERT INTO personas (name, created, last_id, rev) VALUES (?, ?, 0, 0) ON CONFLICT DO NOTHING'),
+    insert: db.prepare(
+      'INSERT INTO inbox (uuid, persona, from_, content, urgent, created, read_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ),
+    received: db.prepare(`UPDATE personas SET last_id = ?, rev = ${nextRev} WHERE name = ?`),
+    changed: db.prepare(`UPDATE personas SET rev = ${nextRev} WHERE name = ?`),
+    lastId: db.prepare<{ last_id: number }>('SELECT last_id FROM personas WHERE name = ?'),
+    personas: db.prepare<{ name: string; created: number }>('SELECT name, created FROM personas ORDER BY name'),
+    newest: db.prepare<StoredRow>(
+      `SELECT ${whole} FROM inbox WHERE persona = ? AND seq < ? AND (? = 0 OR read_at IS NULL) ORDER BY seq DESC LIMIT ?`,
+    ),
+    countBefore: db.prepare<{ n: number }>(
+      'SELECT count(*) AS n FROM (SELECT 1 FROM inbox WHERE persona = ? AND seq < ? AND (? = 0 OR read_at IS NULL) LIMIT ?)',
+    ),
+    one: db.prepare<StoredRow>(`SELECT ${whole} FROM inbox WHERE persona = ? AND seq = ?`),
+    above: db.prepare<HeadRow>(`SELECT ${head} FROM inbox WHERE persona = ? AND seq > ? ORDER BY seq`),
+    heads: db.prepare<HeadRow>(`SELECT ${head} FROM inbox WHERE persona = ? ORDER BY seq DESC LIMIT ?`),
+    unreadIds: db.prepare<{ id: number }>('SELECT seq AS id FROM inbox WHERE persona = ? AND read_at IS NULL'),
+    markOne: db.prepare('UPDATE inbox SET read_at = ? WHERE persona = ? AND seq = ? AND read_at IS NULL'),
+    old: db.prepare<{ id: number; persona: string; read_at: number | null }>(
+      'SELECT seq AS id, persona, read_at FROM inbox WHERE created < ? ORDER BY seq LIMIT ?',
+    ),
+    remove: db.prepare('DELETE FROM inbox WHERE seq = ?'),
+  };
+}

@@ -1,0 +1,61 @@
+import { Fault } from '../model/index.ts';
+
+/** A message as somebody sends it. */
+export interface Mail {
+  readonly to: string;
+  readonly from: string;
+  readonly content: string;
+  readonly urgent: boolean;
+}
+
+/** Longest name of a persona, in characters. */
+export const MAX_NAME = 200;
+/** Longest message, in bytes of UTF-8. */
+export const MAX_CONTENT = 1024 * 1024;
+
+// Control characters, and the two separators that a line reader takes for a line's end.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+
+/**
+ * What was sent, checked; anything else a client adds is ignored, as the Kijito contract's `POST /api/send` does.
+ * `urgent` may be left out. A lone surrogate in the text, which no encoding can carry, becomes U+FFFD.
+ *
+ * @throws Fault `usage`, naming the field and its value.
+ */
+export function mailOf(body: unknown): Mail {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) throw usage('a message is an object', body);
+  const { to, from, content, urgent } = body as Record<string, unknown>;
+  const mail = { to: nameOf('to', to), from: nameOf('from', from) };
+  if (typeof content !== 'string') throw usage('"content" must be text', content);
+  const bytes = Buffer.byteLength(content);
+  if (bytes > MAX_CONTENT) throw usage(`"content" may have ${MAX_CONTENT} bytes at most`, bytes);
+  if (urgent !== undefined && typeof urgent !== 'boolean') throw usage('"urgent" must be true or false', urgent);
+  return { ...mail, content: content.toWellFormed(), urgent: urgent ?? false };
+}
+
+function nameOf(field: 'to' | 'from', value: unknown): string {
+  if (typeof value !== 'string' || value.trim() === '') throw usage(`"${field}" must be a name`, value);
+  if (CONTROL.test(value) || !value.isWellFormed())
+    throw usage(`"${field}" must not contain control characters`, value);
+  if (value.length > MAX_NAME && [...value].length > MAX_NAME) {
+    throw usage(`"${field}" may have ${MAX_NAME} characters at most`, value);
+  }
+  return value;
+}
+
+/** A mistake of who asks: not an outage, so its key is one no banner is about. */
+export function usage(rule: string, value: unknown): Fault {
+  const shown = value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value));
+  const cut = shown.length > 80 ? `${shown.slice(0, 80)}...` : shown;
+  return new Fault('usage', `${rule}, not ${cut.toWellFormed()}`, { is: 'machine', key: 'usage' });
+}
+
+/** Do two names mean one persona? Case-blind and in one Unicode form: mail to oneself in another spelling is still that. */
+export function sameName(a: string, b: string): boolean {
+  return a === b || folded(a) === folded(b);
+}
+
+function folded(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}

@@ -1,0 +1,66 @@
+/** A row as `GET /api/inbox` shows it, keys in this order (Kijito contract a). */
+export interface InboxRow {
+  readonly id: number;
+  readonly from: string;
+  readonly content: string;
+  /** UTC, see `isoOf`. For people: order is by `id` alone. */
+  readonly created: string;
+  readonly read: boolean;
+}
+
+export interface Page {
+  /** Newest first. */
+  readonly rows: readonly InboxRow[];
+  /** More rows stood ready, but the budget was spent. */
+  readonly full: boolean;
+  /** The one row of the page was larger than the budget, so its text was cut. */
+  readonly clipped: boolean;
+}
+
+/**
+ * The newest rows whose JSON fits into `budget` bytes, at least one: a lone row that does not fit has its text cut.
+ * Takes from `rows` (newest first) no more than it needs.
+ */
+export function pageOf(rows: Iterable<InboxRow>, budget: number): Page {
+  const page: InboxRow[] = [];
+  let left = budget;
+  for (const row of rows) {
+    const bytes = jsonBytes(row) + 1; // and a comma
+    if (bytes > left) {
+      if (page.length > 0) return { rows: page, full: true, clipped: false };
+      const room = left - jsonBytes({ ...row, content: '' }) - 1;
+      return { rows: [{ ...row, content: clip(row.content, Math.max(0, room)) }], full: true, clipped: true };
+    }
+    left -= bytes;
+    page.push(row);
+  }
+  return { rows: page, full: false, clipped: false };
+}
+
+/** The longest beginning of `text` that takes `max` bytes as the inside of a JSON string. */
+function clip(text: string, max: number): string {
+  let low = 0;
+  let high = Math.min(text.length, max); // a UTF-16 unit takes a byte at least
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (jsonBytes(text.slice(0, middle)) - 2 <= max) low = middle;
+    else high = middle - 1;
+  }
+  const splitsPair = /[\ud800-\udbff]$/.test(text.slice(0, low));
+  return text.slice(0, splitsPair ? low - 1 : low);
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+/** The first `count` code points of a text, given its first bytes (at least four for each). */
+export function cutText(head: Uint8Array, count: number): string {
+  const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('utf8');
+  if (text.length <= count) return text;
+  let end = 0;
+  for (let points = 0; points < count && end < text.length; points += 1) {
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return text.slice(0, end);
+}

@@ -1,0 +1,92 @@
+import { Fault } from '../model/index.ts';
+import { usage } from './mail.ts';
+
+/** What `GET /api/inbox` asks (Kijito contract a). */
+export interface InboxQuery {
+  readonly persona: string;
+  /** Marks the rows of the answer as read; their `read` in the answer is as it was before. */
+  readonly markRead: boolean;
+  /** Only rows older than this id; 0 is a real cursor with nothing before it. Null: from the newest. */
+  readonly beforeId: number | null;
+  readonly limit: number;
+  readonly unreadOnly: boolean;
+}
+
+/** What `GET /api/notify/pending` asks: the counts now, or held until they change. */
+export interface PendingQuery {
+  readonly waitMs: number;
+  /** Null: the client has none yet, so nothing is waited for. */
+  readonly cursor: string | null;
+}
+
+export const DEFAULT_LIMIT = 200;
+export const MAX_LIMIT = 1000;
+/** The longest hold; a client that asks for more gets this. */
+export const MAX_WAIT_MS = 60_000;
+
+/**
+ * The parameters of `GET /api/inbox`. `mark_read` is true unless it says otherwise, so a misspelt one must not pass for
+ * the default: reading would consume.
+ */
+export function parseInboxQuery(params: URLSearchParams): InboxQuery | Fault {
+  return parsed(() => {
+    const persona = one(params, 'persona');
+    if (persona === null || persona === '') throw usage('"persona" must be a name', persona ?? undefined);
+    const limit = integer(params, 'limit') ?? DEFAULT_LIMIT;
+    if (limit < 1) throw usage('"limit" must be at least 1', limit);
+    return {
+      persona,
+      markRead: flag(params, 'mark_read', true),
+      beforeId: integer(params, 'before_id'),
+      limit: Math.min(limit, MAX_LIMIT),
+      unreadOnly: flag(params, 'unread_only', false),
+    };
+  });
+}
+
+export function parsePendingQuery(params: URLSearchParams): PendingQuery | Fault {
+  return parsed(() => {
+    const wait = one(params, 'wait');
+    if (wait !== null && !/^\d{1,9}(\.\d{1,9})?$/.test(wait)) throw usage('"wait" must be a number of seconds', wait);
+    return { waitMs: Math.min(Number(wait ?? 0) * 1000, MAX_WAIT_MS), cursor: one(params, 'cursor') };
+  });
+}
+
+function parsed<T>(read: () => T): T | Fault {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
+  }
+}
+
+function one(params: URLSearchParams, name: string): string | null {
+  const values = params.getAll(name);
+  if (values.length > 1) throw usage(`"${name}" may be given once`, values);
+  return values[0] ?? null;
+}
+
+function integer(params: URLSearchParams, name: string): number | null {
+  const text = one(params, name);
+  if (text === null) return null;
+  const value = Number(text);
+  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(value)) throw usage(`"${name}" must be a whole number`, text);
+  return value;
+}
+
+function flag(params: URLSearchParams, name: string, fallback: boolean): boolean {
+  const text = one(params, name);
+  switch (text?.toLowerCase()) {
+    case undefined:
+      return fallback;
+    case 'true':
+    case '1':
+      return true;
+    case 'false':
+    case '0':
+      return false;
+    default:
+      throw usage(`"${name}" must be true or false`, text);
+  }
+}

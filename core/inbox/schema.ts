@@ -1,0 +1,32 @@
+/**
+ * The tables of the local hive. `seq` is the public message id: strictly rising, never used again.
+ *
+ * `read_at` says that somebody read the mail; whether it was delivered to a session is another matter and another column
+ * to come. `personas.rev` is the number of the last change of a persona's mail, drawn from one counter for all of them,
+ * so that "what changed since" is one look into an index, also when another process made the change. `last_id` outlives
+ * the mail it counted: an inbox whose mail has aged away does not start over.
+ */
+export const INBOX_SCHEMA: readonly string[] = [
+  `
+  CREATE TABLE personas (
+    name TEXT PRIMARY KEY,
+    created INTEGER NOT NULL,
+    last_id INTEGER NOT NULL,
+    rev INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX personas_by_rev ON personas (rev);
+
+  CREATE TABLE inbox (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    uuid TEXT NOT NULL UNIQUE,
+    persona TEXT NOT NULL REFERENCES personas (name),
+    from_ TEXT NOT NULL,
+    content TEXT NOT NULL,
+    urgent INTEGER NOT NULL,
+    created INTEGER NOT NULL,
+    read_at INTEGER
+  ) STRICT;
+  CREATE INDEX inbox_by_persona ON inbox (persona);
+  CREATE INDEX inbox_unread ON inbox (persona, urgent) WHERE read_at IS NULL;
+  `,
+];
