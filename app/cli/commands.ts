@@ -2,6 +2,11 @@ import type { CommandEntry } from './command.ts';
 
 /** Every command by its name, in the order help shows them. A file is loaded when its command runs. */
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  run: {
+    summary: 'run the tray program: watch every inbox, show badges and notifications (the default)',
+    needs: 'bare',
+    load: () => import('./run.ts'),
+  },
   status: {
     summary: 'show the state and the unread mail of every persona',
     needs: 'tray',
@@ -11,6 +16,26 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'look into the inboxes now, without waiting for the next tick',
     needs: 'tray',
     load: () => import('./poll.ts'),
+  },
+  send: {
+    summary: 'send a message to a persona of the local hive',
+    needs: 'store',
+    load: () => import('./send.ts'),
+  },
+  inbox: {
+    summary: 'list, show or read mail of the local hive',
+    needs: 'store',
+    load: () => import('./inbox.ts'),
+  },
+  watch: {
+    summary: 'watch hives without a desktop: events on stdout, in files, or to a command',
+    needs: 'bare',
+    load: () => import('./watch.ts'),
+  },
+  demo: {
+    summary: 'fill the local hive with a few personas and some mail',
+    needs: 'store',
+    load: () => import('./demo.ts'),
   },
 };
 

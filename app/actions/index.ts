@@ -1,0 +1,3 @@
+export type { Action, Actions } from './action.ts';
+export { createActions } from './actions.ts';
+export type { House } from './house.ts';

@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util';
+import type { Command, Io } from './command.ts';
+import { usage } from './outcome.ts';
+import { printable } from './printable.ts';
+import { withHive } from './with-hive.ts';
+
+export const command: Command = {
+  usage: 'send --to PERSONA --from PERSONA [--urgent] [TEXT...]',
+  about: [
+    'Puts a message into the local hive. It is on the disk when the command ends, also with hivebar closed.',
+    'Without TEXT the message is read from stdin.',
+  ],
+  examples: [
+    { run: 'hivebar send --to ada --from me "please review"', does: 'one message' },
+    { run: 'git log -1 | hivebar send --to ada --from ci --urgent', does: 'text from stdin, marked urgent' },
+  ],
+  async run(args, io) {
+    const mail = await mailFrom(args, io);
+    const sent = await withHive(io, 'hivebar send', null, true, (hive) => hive.sendNow(mail));
+    io.out(`sent ${sent.id} to ${printable(sent.to)}\n`);
+    return 0;
+  },
+};
+
+async function mailFrom(args: readonly string[], io: Io) {
+  const { to, from, urgent, words } = parsed(args);
+  if (to === undefined || to === '') throw usage(new Error('--to: who gets it?'));
+  if (from === undefined || from === '') throw usage(new Error('--from: who sends it?'));
+  const content = words.length > 0 ? words.join(' ') : (await io.input()).replace(/\r?\n$/, '');
+  if (content === '') throw usage(new Error('there is no text: give it as an argument or on stdin'));
+  return { to, from, urgent, content };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: { to: { type: 'string' }, from: { type: 'string' }, urgent: { type: 'boolean', default: false } },
+      allowPositionals: true,
+    });
+    return { ...values, words: positionals };
+  } catch (error) {
+    throw usage(error);
+  }
+}

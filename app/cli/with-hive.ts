@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
+import { realClock, realRandom } from '../../core/ports/index.ts';
+import { openDatabase, ownDirs } from '../../core/state/index.ts';
+import { askTray } from './ask-tray.node.ts';
+import type { Io } from './command.ts';
+import { stderrLog } from './stderr-log.ts';
+
+/**
+ * Runs `work` on the local hive in the database itself, so that mail is accepted with the tray process closed; then tells
+ * the tray process, if there is one, that mail may have changed.
+ */
+export async function withHive<T>(
+  io: Io,
+  name: string,
+  contentChars: number | null,
+  changes: boolean,
+  work: (hive: LocalHive) => T,
+): Promise<T> {
+  const log = stderrLog(io, name);
+  using db = openDatabase(join(ownDirs({ ...io.env }).state, DATABASE));
+  let answer: T;
+  {
+    using hive = openLocalHive({ db, clock: realClock, random: realRandom, log, contentChars });
+    answer = work(hive);
+  }
+  if (changes) await tellTray(io);
+  return answer;
+}
+
+/** The truth of this machine: mail, outbox, marks, announcements. */
+export const DATABASE = 'hivebar.sqlite';
+
+/** Without a tray process there is nobody to tell; it looks for itself when it starts. */
+async function tellTray(io: Io): Promise<void> {
+  try {
+    await askTray({ method: 'POST', path: '/api/v1/actions/hive-changed', body: '{}' }, io.env);
+  } catch (error) {
+    // The mail is stored and safe; the tray finds it on its next tick.
+    io.err(`hivebar did not hear of it at once (${error instanceof Error ? error.message : String(error)})\n`);
+  }
+}

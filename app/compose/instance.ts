@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+import { ensurePrivateDir, errnoOf, type Lock, lockFile, openForRead, writeAtomically } from '../../core/state/index.ts';
+import type { Machine } from './machine.ts';
+
+/** What the running tray process says of itself in `run/hivebar.json`. */
+export interface Running {
+  readonly id: string;
+  readonly pid: number;
+  readonly startedAt: number;
+  /** Null until the status server listens. */
+  readonly port: number | null;
+}
+
+export type Claim =
+  | { readonly is: 'ours'; readonly instance: Instance }
+  /** Another one runs; null when its file can't be read. */
+  | { readonly is: 'taken'; readonly by: Running | null };
+
+/** The one tray process of a run directory, until it is disposed or dies. */
+export interface Instance extends Disposable {
+  readonly id: string;
+  /** The secret for state changes and message text, new with every start; `run/token`. */
+  readonly token: string;
+  /** Writes `run/hivebar.json` and `run/port`: from now on others find us. */
+  publish(port: number): void;
+}
+
+const FILE = 'hivebar.json';
+const MOST_BYTES = 64 * 1024;
+
+/**
+ * Claims the run directory. The proof that another one runs is its flock, which dies with it; a file with somebody's pid
+ * proves nothing (field report S10) and is taken over.
+ */
+export function claimInstance(run: string, machine: Machine): Claim {
+  const { disk, random, log } = machine;
+  ensurePrivateDir(disk, run);
+  const path = join(run, FILE);
+  let lock: Lock;
+  try {
+    lock = lockFile(disk, path);
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'lock-held') return { is: 'taken', by: readRunning(machine, path) };
+    throw error;
+  }
+  const stale = readRunning(machine, path);
+  if (stale !== null) log.info(`taking over ${path}: pid ${stale.pid}, which wrote it, is no running hivebar`);
+  else if (disk.files.lstat(path) !== null) log.info(`taking over ${path}, which is not readable as ours`);
+
+  const id = random.hex(16);
+  const token = random.hex(32);
+  const startedAt = machine.clock.now();
+  const names = ['token', FILE, 'port'];
+  const write = (name: string, text: string): void => writeAtomically(disk, random, join(run, name), text);
+  const say = (port: number | null): void => write(FILE, `${JSON.stringify({ id, pid: machine.pid, startedAt, port })}\n`);
+  write('token', `${token}\n`);
+  say(null);
+  return {
+    is: 'ours',
+    instance: {
+      id,
+      token,
+      publish(port) {
+        say(port);
+        write('port', `${port}\n`);
+      },
+      [Symbol.dispose]() {
+        for (const name of names) remove(machine, join(run, name));
+        lock[Symbol.dispose]();
+      },
+    },
+  };
+}
+
+function readRunning({ disk }: Machine, path: string): Running | null {
+  const opened = openForRead(disk, path);
+  if (opened === null) return null;
+  try {
+    const bytes = new Uint8Array(Math.min(opened.stat.size, MOST_BYTES));
+    const n = disk.files.read(opened.fd, bytes, 0);
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes.subarray(0, n)));
+    const { id, pid, startedAt, port } = value as Record<string, unknown>;
+    if (typeof id !== 'string' || typeof pid !== 'number' || typeof startedAt !== 'number') return null;
+    return { id, pid, startedAt, port: typeof port === 'number' ? port : null };
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return null; // empty or garbage: nobody's
+    throw error;
+  } finally {
+    disk.files.close(opened.fd);
+  }
+}
+
+function remove({ disk, log }: Machine, path: string): void {
+  try {
+    disk.files.unlink(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') log.warn(`${path} could not be removed: ${errnoOf(error)}`);
+  }
+}

@@ -1,0 +1,22 @@
+import { realClock, realRandom, realSpawn, type Log } from '../../core/ports/index.ts';
+import { realDisk } from '../../core/state/index.ts';
+import { onPoke } from './early.node.ts';
+import type { Machine } from './machine.ts';
+
+/** The real machine. Installs the handlers for the signals that ask for a clean stop. */
+export function realMachine(log: Log): Machine {
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
+  return {
+    env: process.env,
+    pid: process.pid,
+    platform: process.platform === 'win32' ? 'windows' : 'posix',
+    disk: realDisk(log),
+    clock: realClock,
+    random: realRandom,
+    spawn: realSpawn,
+    log,
+    stop: stop.signal,
+    onPoke,
+  };
+}

@@ -1,0 +1,18 @@
+import type { Clock, Log, Random, Spawn } from '../../core/ports/index.ts';
+import type { Disk } from '../../core/state/index.ts';
+
+/** Everything of the outside world that a process of ours uses, so that what is composed from it can be tested. */
+export interface Machine {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly pid: number;
+  readonly platform: 'posix' | 'windows';
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly spawn: Spawn;
+  readonly log: Log;
+  /** Aborts on SIGTERM, SIGINT and SIGHUP. */
+  readonly stop: AbortSignal;
+  /** Calls on SIGUSR1. Pokes that came before anybody listened are not lost: the listener is called at once. */
+  onPoke(listener: () => void): Disposable;
+}

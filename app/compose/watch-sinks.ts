@@ -1,0 +1,55 @@
+import { resolve } from 'node:path';
+import { createExecSink, createFileSink, createStdoutSink, type Sink } from '../../core/sinks/index.ts';
+import type { Persona } from '../../core/sources/index.ts';
+import { kijitoEventsPaths } from '../../core/state/index.ts';
+import type { WatchPlan } from '../config/watch/index.ts';
+import type { Machine } from './machine.ts';
+
+/** Where the events of a headless watch go: one sink a persona, or one for all of them. */
+export interface WatchSinks extends AsyncDisposable {
+  of(persona: Persona): Sink<unknown>;
+}
+
+export function watchSinks(plan: WatchPlan, machine: Machine, personas: readonly Persona[]): WatchSinks {
+  const { emit } = plan;
+  switch (emit.is) {
+    case 'stdout':
+      return shared(createStdoutSink({ clock: machine.clock, log: machine.log }));
+    case 'file':
+      return shared(fileSink(emit.path, plan, machine));
+    case 'template': {
+      const paths = kijitoEventsPaths(emit.template, personas.map(nameOf));
+      return each((persona) => {
+        const name = nameOf(persona);
+        for (const [of, path] of kijitoEventsPaths(emit.template, [name], paths)) paths.set(of, path);
+        return fileSink(paths.get(name) ?? emit.template, plan, machine);
+      });
+    }
+    case 'exec':
+      return each(() => createExecSink({ command: emit.command, ...machine }));
+  }
+}
+
+/** Events without a persona go to the name `_all` (Kijito contract e). */
+function nameOf(persona: Persona): string {
+  return persona.address === '' ? '_all' : persona.id;
+}
+
+function fileSink(path: string, plan: WatchPlan, machine: Machine): Sink<unknown> {
+  return createFileSink({ disk: machine.disk, path: resolve(path), maxBytes: plan.maxBytes, keep: plan.keepLogs });
+}
+
+/** One sink behind many watches: it ends with the process, not with one of them. */
+function shared(sink: Sink<unknown>): WatchSinks {
+  const lent: Sink<unknown> = {
+    keeps: sink.keeps,
+    open: () => sink.open(),
+    take: (events, kept, signal) => sink.take(events, kept, signal),
+    [Symbol.asyncDispose]: async () => {},
+  };
+  return { of: () => lent, [Symbol.asyncDispose]: () => sink[Symbol.asyncDispose]() };
+}
+
+function each(of: (persona: Persona) => Sink<unknown>): WatchSinks {
+  return { of, [Symbol.asyncDispose]: async () => {} };
+}

@@ -1,0 +1,48 @@
+import type { Scope } from '../../core/model/index.ts';
+import { AS_WRITTEN, httpClient, onlyPublicAnd, readCredential } from '../../core/net/index.ts';
+import { hiveAt, httpHive, type Identity, identityOf, kijitoSource, type Persona, type Source, singleInbox } from '../../core/sources/index.ts';
+import type { WatchPlan } from '../config/watch/index.ts';
+import { version } from '../version.node.ts';
+import type { Machine } from './machine.ts';
+
+export interface WatchSource extends AsyncDisposable {
+  readonly source: Source;
+  /** Which inbox a saved position belongs to. */
+  identity(persona: Persona): Identity;
+  /** A name of the hive as a persona of this watch: headless, ids are the bare names. */
+  named(address: string): Persona;
+}
+
+/**
+ * The hive or the one inbox that a headless watch looks at.
+ * @throws Fault `bad-url`, `blocked`, `unreadable` or `usage` for what the user wrote
+ */
+export function watchSource(plan: WatchPlan, machine: Machine): WatchSource {
+  const { targets, contentChars } = plan;
+  const { clock } = machine;
+  const scope: Scope = { is: 'source', key: 'kijito' };
+  const isUrl = targets.is === 'url';
+  const hive = isUrl ? singleInbox(targets.url, scope) : hiveAt(plan.hive, scope);
+  const policy = isUrl ? onlyPublicAnd({ loopback: targets.allowLoopback, private: targets.allowPrivate }) : AS_WRITTEN;
+  const credential = readCredential(
+    { tokenFile: plan.tokenFile, tokenVariable: machine.env.KIJITOMON_TOKEN, authHeader: plan.authHeader },
+    machine.log,
+  );
+  const fetcher = httpClient({ url: isUrl ? targets.url : plan.hive, policy, scope, userAgent: `hivebar/${version()}`, credential });
+  const client = httpHive({ hive, fetcher, clock, contentChars, longPoll: false, scope });
+  const named = (address: string): Persona => ({ id: address, address, label: address });
+  const source = kijitoSource({
+    id: 'kijito',
+    client,
+    clock,
+    members: isUrl
+      ? { is: 'single', persona: { id: '_', address: '', label: hive.inbox('').href } }
+      : { is: 'directory', prefix: '', reserved: [] },
+  });
+  return {
+    source,
+    identity: (persona) => identityOf(hive.inbox(persona.address)),
+    named,
+    [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
+  };
+}

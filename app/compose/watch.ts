@@ -1,0 +1,256 @@
+import type { Fact } from '../../core/board/index.ts';
+import { Fault, faultOf } from '../../core/model/index.ts';
+import type { Persona } from '../../core/sources/index.ts';
+import { kijitoStatePaths, type Lock, lockFile, openStateFile, type StateFile } from '../../core/state/index.ts';
+import {
+  createRounds,
+  createWatcher,
+  type LookOutcome,
+  openWatch,
+  type Rules,
+  type Saved,
+  type Start,
+  type Watcher,
+} from '../../core/watch/index.ts';
+import type { WatchPlan } from '../config/watch/index.ts';
+import type { Machine } from './machine.ts';
+import { selfTest } from './self-test.ts';
+import { type WatchSinks, watchSinks } from './watch-sinks.ts';
+import { type WatchSource, watchSource } from './watch-source.ts';
+
+/** Looks in flight at once: a few that hang leave room for all others. */
+const LOOKS_AT_ONCE = 32;
+
+/** Exit codes of `hivebar watch` (docs/CONTRACT.md). */
+export const EXIT = { clean: 0, selfTestFailed: 1, fatal: 2, readerGone: 4 } as const;
+
+/**
+ * The headless watch: one process, any number of inboxes, one sink each (Kijito spec rev 6). Runs until it is asked to
+ * stop; returns the exit code, having said on the log why.
+ */
+export async function runWatch(plan: WatchPlan, machine: Machine): Promise<number> {
+  try {
+    await using hive = watchSource(plan, machine);
+    const personas = await targetsOf(plan, hive, machine);
+    if (plan.selfTest) return (await selfTest(plan, hive.source, personas, machine)) ? EXIT.clean : EXIT.selfTestFailed;
+    await watch(plan, hive, personas, machine);
+    return EXIT.clean;
+  } catch (error) {
+    if (machine.stop.aborted) return EXIT.clean;
+    const fault = faultOf(error, { is: 'machine', key: 'watch' });
+    machine.log.error(fault.explain());
+    return fault.code === 'reader-gone' ? EXIT.readerGone : EXIT.fatal;
+  }
+}
+
+/** @throws Fault when the directory can't be read at start, which is fatal here (Kijito contract a). */
+async function targetsOf(plan: WatchPlan, hive: WatchSource, machine: Machine): Promise<readonly Persona[]> {
+  const { targets } = plan;
+  return targets.is === 'some' ? targets.personas.map(hive.named) : await hive.source.personas(machine.stop);
+}
+
+async function watch(plan: WatchPlan, hive: WatchSource, personas: readonly Persona[], machine: Machine): Promise<void> {
+  const { source, named } = hive;
+  const gone = new AbortController();
+  const put = reporting(machine, gone);
+  await using sinks = watchSinks(plan, machine, personas);
+  const open = watchOpener(plan, hive, sinks, machine, put, personas);
+  const refused: Fault[] = [];
+  const watchers: Watcher[] = [];
+  for (const persona of personas) {
+    try {
+      watchers.push(await open(persona, false));
+    } catch (error) {
+      const fault = faultOf(error, { is: 'persona', key: persona.id });
+      refused.push(fault);
+      if (personas.length > 1) machine.log.warn(`${persona.id} is not watched: ${fault.explain()}`);
+    }
+  }
+  if (watchers.length === 0) throw refused[0] ?? new Fault('usage', 'there is no persona to watch', { is: 'machine', key: 'watch' });
+
+  const refusedOnce = new Set<string>();
+  const rounds = createRounds({
+    source,
+    clock: machine.clock,
+    put,
+    intervalMs: plan.pollSeconds * 1000,
+    resyncEvery: plan.resyncEvery,
+    fastPath: plan.fastPath && source.pending !== undefined,
+    holdMs: null,
+    looksAtOnce: LOOKS_AT_ONCE,
+    adopt:
+      plan.targets.is !== 'all'
+        ? null
+        : {
+            everyMs: plan.rediscoverSeconds * 1000,
+            named,
+            async open(persona) {
+              // One that was there at the start and could not be opened is no newborn: it resumes or is baselined.
+              const born = !personas.some((p) => p.address === persona.address);
+              try {
+                const watcher = await open(persona, born);
+                machine.log.info(`${persona.id}: watched from now on`);
+                return watcher;
+              } catch (error) {
+                const text = faultOf(error, { is: 'persona', key: persona.id }).explain();
+                if (!refusedOnce.has(`${persona.id}\n${text}`)) machine.log.warn(`${persona.id} is not watched: ${text}`);
+                refusedOnce.add(`${persona.id}\n${text}`);
+                return null;
+              }
+            },
+            rescanFailed: (fault) => machine.log.warn(`rescan of the directory failed: ${fault.explain()}`),
+          },
+    looked: fatalAtStart(plan),
+  });
+  using _poke = machine.onPoke(() => rounds.poke(false));
+  machine.log.info(`watching ${watchers.length} of ${personas.length} personas, pid ${machine.pid}`);
+  await rounds.run(watchers, AbortSignal.any([machine.stop, gone.signal]));
+  if (!machine.stop.aborted) gone.signal.throwIfAborted();
+}
+
+/** Opens one persona's lock, state, sink and watch. @throws Fault; nothing stays open then. */
+function watchOpener(
+  plan: WatchPlan,
+  { source, identity }: WatchSource,
+  sinks: WatchSinks,
+  machine: Machine,
+  put: (fact: Fact) => void,
+  personas: readonly Persona[],
+) {
+  const run = machine.random.hex(8);
+  const anonymous = plan.targets.is === 'url';
+  const states = new Map<string, string>();
+  const place = (names: readonly string[]): void => {
+    if (plan.stateFile === null) return;
+    for (const [name, path] of kijitoStatePaths(plan.stateFile, names, states)) states.set(name, path);
+  };
+  if (!anonymous) place(personas.map((p) => p.id));
+
+  return async (persona: Persona, born: boolean): Promise<Watcher> => {
+    if (!anonymous) place([persona.id]);
+    const path = anonymous ? plan.stateFile : (states.get(persona.id) ?? null);
+    using cleanUp = new DisposableStack();
+    const lock: Lock | null = path === null ? null : cleanUp.use(lockFile(machine.disk, path));
+    const state = path === null ? null : openStateFile({ ...machine, path, identity: identity(persona) });
+    const saved = state === null ? null : savedIn(state, persona, machine);
+    const sink = sinks.of(persona);
+    const tail = await sink.open();
+    const rules: Rules = {
+      persona: anonymous ? null : persona.id,
+      address: persona.address,
+      source: source.kind,
+      run,
+      pollSeconds: plan.pollSeconds,
+      alertAfter: plan.alertAfter,
+      maxReplay: plan.maxReplay,
+      heartbeatMs: plan.heartbeatSeconds === null ? null : plan.heartbeatSeconds * 1000,
+      suppressed: new Set(plan.suppressAuthors.map((author) => author.toLowerCase())),
+      delivery: 'at-most-once',
+    };
+    const watcher = createWatcher({
+      persona,
+      source,
+      sink,
+      saver: state,
+      rules,
+      state: openWatch(machine.clock.now(), startOf(plan, saved, born), saved, tail, rules),
+      clock: machine.clock,
+      put,
+    });
+    cleanUp.move();
+    return lock === null ? watcher : holding(watcher, lock);
+  };
+}
+
+/** The lock lives as long as the watch. */
+function holding(watcher: Watcher, lock: Lock): Watcher {
+  return {
+    persona: watcher.persona,
+    look: watcher.look,
+    beat: watcher.beat,
+    get state() {
+      return watcher.state;
+    },
+    get retryAt() {
+      return watcher.retryAt;
+    },
+    async [Symbol.asyncDispose]() {
+      await watcher[Symbol.asyncDispose]();
+      lock[Symbol.dispose]();
+    },
+  };
+}
+
+function startOf(plan: WatchPlan, saved: Saved | null, born: boolean): Start {
+  if (plan.seedAt !== null) return { is: 'seed', id: plan.seedAt };
+  if (saved !== null) return { is: 'resume' };
+  return { is: born ? 'born' : 'baseline' };
+}
+
+/** What the state file gives, as rev 6 reads it: corrupt is absent, and said (Kijito contract b, d). */
+function savedIn(state: StateFile, persona: Persona, machine: Machine): Saved | null {
+  const read = state.read();
+  switch (read.is) {
+    case 'valid':
+      return read.saved;
+    case 'absent':
+      return null;
+    case 'corrupt':
+      machine.log.warn(
+        `${state.path}: not usable (${read.why}): ${persona.id} starts at the newest message; mail since the last run makes no event`,
+      );
+      return null;
+    case 'mismatch':
+      machine.log.warn(
+        `${state.path}: belongs to another inbox (${JSON.stringify(read.found)}, wanted ${JSON.stringify(read.expected)}): ${persona.id} starts at the newest message`,
+      );
+      return null;
+  }
+}
+
+/**
+ * Faults that are the user's configuration when they come first: 404, and for a `--url` also a redirect or a blocked
+ * address. Later they are failures like any other (Kijito contract a, f).
+ */
+function fatalAtStart(plan: WatchPlan) {
+  const seen = new Set<string>();
+  return (watcher: Watcher, outcome: LookOutcome): void => {
+    const isFirst = !seen.has(watcher.persona.id);
+    seen.add(watcher.persona.id);
+    if (!isFirst || outcome.is !== 'failed') return;
+    const { code } = outcome.fault;
+    const fatal = code === 'not-found' || (plan.targets.is === 'url' && (code === 'redirect' || code === 'bad-url' || code === 'blocked'));
+    if (fatal) throw outcome.fault;
+  };
+}
+
+/**
+ * Says on the log what a person should know, once per change: outages, refused sinks, unsaved positions. A stdout without
+ * a reader wakes nobody, so it ends the process, which a supervisor or a person sees (Kijito contract l, D17).
+ */
+function reporting(machine: Machine, gone: AbortController): (fact: Fact) => void {
+  const failing = new Map<string, string>();
+  const held = new Map<string, string>();
+  const once = (said: Map<string, string>, persona: string, text: string): void => {
+    if (said.get(persona) === text) return;
+    said.set(persona, text);
+    machine.log.warn(`${persona}: ${text}`);
+  };
+  return (fact) => {
+    switch (fact.is) {
+      case 'failed':
+        return once(failing, fact.persona, fact.fault.explain());
+      case 'looked':
+        if (failing.delete(fact.persona)) machine.log.info(`${fact.persona}: answers again`);
+        return;
+      case 'held':
+        if (fact.fault.code === 'reader-gone') gone.abort(fact.fault);
+        return once(held, fact.persona, fact.fault.explain());
+      case 'told':
+        if (held.delete(fact.persona)) machine.log.info(`${fact.persona}: events are taken again`);
+        return;
+      default:
+        return;
+    }
+  };
+}

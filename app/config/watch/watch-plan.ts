@@ -1,0 +1,228 @@
+import { Command, CommanderError, Option } from 'commander';
+
+/** What a headless watch is asked to do: every flag of the Kijito spec 11 and 14, checked. Nothing behind it knows a flag. */
+export interface WatchPlan {
+  readonly targets:
+    | { readonly is: 'all' }
+    | { readonly is: 'some'; readonly personas: readonly string[] }
+    | { readonly is: 'url'; readonly url: string; readonly allowLoopback: boolean; readonly allowPrivate: boolean };
+  readonly hive: string;
+  readonly pollSeconds: number;
+  readonly alertAfter: number;
+  readonly emit:
+    | { readonly is: 'stdout' }
+    | { readonly is: 'exec'; readonly command: string }
+    | { readonly is: 'file'; readonly path: string }
+    | { readonly is: 'template'; readonly template: string };
+  readonly maxBytes: number;
+  readonly keepLogs: number;
+  /** Null: no content at all. */
+  readonly contentChars: number | null;
+  readonly seedAt: number | null;
+  readonly maxReplay: number;
+  readonly stateFile: string | null;
+  readonly heartbeatSeconds: number | null;
+  readonly suppressAuthors: readonly string[];
+  readonly rediscoverSeconds: number;
+  readonly authHeader: string | null;
+  readonly tokenFile: string | null;
+  readonly fastPath: boolean;
+  readonly resyncEvery: number;
+  readonly selfTest: boolean;
+}
+
+export type Parsed =
+  | { readonly is: 'plan'; readonly plan: WatchPlan; readonly warnings: readonly string[] }
+  /** Exit 2. */
+  | { readonly is: 'usage'; readonly message: string };
+
+export const DEFAULT_HIVE = 'http://127.0.0.1:7474';
+
+class UsageError extends Error {}
+
+/** Reads the flags of `hivebar watch`. */
+export function parseWatch(args: readonly string[]): Parsed {
+  const command = watchCommand();
+  try {
+    command.parse([...args], { from: 'user' });
+    return planOf(command.opts<Flags>());
+  } catch (error) {
+    if (error instanceof UsageError) return { is: 'usage', message: error.message };
+    if (!(error instanceof CommanderError)) throw error;
+    return { is: 'usage', message: error.message.replace(/^error: /, '') };
+  }
+}
+
+/** What each flag does, a line an entry. */
+export function watchHelp(): readonly string[] {
+  const text = watchCommand().helpInformation();
+  return text.slice(text.indexOf('Options:')).trimEnd().split('\n');
+}
+
+interface Flags {
+  persona: string[];
+  personas?: string;
+  allPersonas?: true;
+  url?: string;
+  allowLoopback?: true;
+  allowPrivate?: true;
+  hive?: string;
+  pollSeconds: number;
+  alertAfter: number;
+  emit: 'stdout-jsonl' | 'exec-per-event';
+  exec?: string;
+  contentChars?: number;
+  content: boolean;
+  seedAt?: number;
+  maxReplay: number;
+  stateFile?: string;
+  heartbeat?: number;
+  eventsFile?: string;
+  eventsFileTemplate?: string;
+  maxBytes: number;
+  keepLogs: number;
+  suppressAuthor: string[];
+  rediscoverEvery: number;
+  authHeader?: string;
+  tokenFile?: string;
+  fastPath: boolean;
+  resyncEvery: number;
+  selfTest?: true;
+}
+
+function watchCommand(): Command {
+  const list = (value: string, before: string[]): string[] => [...before, value];
+  return new Command('watch')
+    .allowExcessArguments(false)
+    .helpOption(false)
+    .option('--persona <name>', 'watch this persona only; may be repeated', list, [])
+    .option('--personas <a,b>', 'watch these personas only')
+    .option('--all-personas', 'watch every persona of the hive (the default)')
+    .option('--hive <base>', `the hive's base address (default ${DEFAULT_HIVE})`)
+    .option('--url <url>', 'watch this one inbox address instead; guarded, see --allow-loopback and --allow-private')
+    .option('--allow-loopback', 'let --url be an address of this machine')
+    .option('--allow-private', 'let --url be an address of a private network')
+    .addOption(number('--poll-seconds <seconds>', 'time between polls', 60, { least: 1, whole: false }))
+    .addOption(number('--alert-after <n>', 'consecutive failures that make an outage', 3, { least: 1 }))
+    .addOption(
+      new Option('--emit <mode>', 'where events go').choices(['stdout-jsonl', 'exec-per-event']).default('stdout-jsonl'),
+    )
+    .option('--exec <command>', 'the command run per event, with the event in KIJITOMON_* variables')
+    .addOption(number('--content-chars <n>', 'cut content after this many code points (default 220)', undefined, { least: 0 }))
+    .option('--no-content', 'leave content out of events')
+    .addOption(number('--seed-at <id>', 'start after this message, whatever the state file says', undefined, { least: 0 }))
+    .addOption(number('--max-replay <n>', 'on a restart, replay at most this many messages', 50, { least: 0 }))
+    .option('--state-file <path>', 'keep the position here; one file per persona is derived from it')
+    .addOption(number('--heartbeat <seconds>', 'emit a heartbeat this often', undefined, { least: 1, whole: false }))
+    .option('--events-file <path>', 'append events to this file, rotated by us, instead of stdout')
+    .option('--events-file-template <path>', 'one file per persona; must contain {persona}')
+    .addOption(number('--max-bytes <n>', 'rotate an events file at this size; 0 or less: never', 5_000_000, {}))
+    .addOption(number('--keep-logs <n>', 'rotated files to keep', 5, { least: 1 }))
+    .option('--suppress-author <name>', 'no event for mail from this author; may be repeated', list, [])
+    .addOption(number('--rediscover-every <seconds>', 'rescan the directory this often', 600, { least: 1, whole: false }))
+    .option('--auth-header <name>', 'send the token raw in this header instead of "Authorization: Bearer"')
+    .option('--token-file <path>', 'read the token here (default: the variable KIJITOMON_TOKEN)')
+    .option('--no-fast-path', 'fetch every inbox on every poll')
+    .addOption(number('--resync-every <n>', 'fetch every inbox at least after this many skipped polls', 10, { least: 1 }))
+    .option('--self-test', 'one real fetch and one synthetic event per persona, then exit 0 or 1')
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+}
+
+function number(
+  flags: string,
+  description: string,
+  value: number | undefined,
+  rule: { least?: number; whole?: boolean },
+): Option {
+  const name = flags.split(' ')[0];
+  const option = new Option(flags, description).argParser((text: string) => {
+    const pattern = rule.whole === false ? /^[+-]?\d+(\.\d+)?$/ : /^[+-]?\d+$/;
+    const n = pattern.test(text.trim()) ? Number(text) : Number.NaN;
+    if (!Number.isFinite(n) || (rule.whole !== false && !Number.isSafeInteger(n)))
+      throw new UsageError(`${name} ${text}: must be a${rule.whole === false ? '' : ' whole'} number`);
+    if (rule.least !== undefined && n < rule.least) throw new UsageError(`${name} ${text}: must be at least ${rule.least}`);
+    return n;
+  });
+  return value === undefined ? option : option.default(value);
+}
+
+function planOf(flags: Flags): Parsed {
+  const warnings: string[] = [];
+  const targets = targetsOf(flags, warnings);
+  const plan: WatchPlan = {
+    targets,
+    hive: flags.hive ?? DEFAULT_HIVE,
+    pollSeconds: flags.pollSeconds,
+    alertAfter: flags.alertAfter,
+    emit: emitOf(flags, warnings),
+    maxBytes: flags.maxBytes,
+    keepLogs: flags.keepLogs,
+    contentChars: contentOf(flags),
+    seedAt: flags.seedAt ?? null,
+    maxReplay: flags.maxReplay,
+    stateFile: given('--state-file', flags.stateFile),
+    heartbeatSeconds: flags.heartbeat ?? null,
+    suppressAuthors: flags.suppressAuthor,
+    rediscoverSeconds: flags.rediscoverEvery,
+    authHeader: given('--auth-header', flags.authHeader),
+    tokenFile: given('--token-file', flags.tokenFile),
+    fastPath: flags.fastPath,
+    resyncEvery: flags.resyncEvery,
+    selfTest: flags.selfTest ?? false,
+  };
+  const isOne = targets.is === 'url' || (targets.is === 'some' && targets.personas.length === 1);
+  if (plan.seedAt !== null && !isOne)
+    throw new UsageError(`--seed-at ${plan.seedAt}: an id belongs to one inbox; give exactly one --persona, or --url`);
+  return { is: 'plan', plan, warnings };
+}
+
+function given(flag: string, value: string | undefined): string | null {
+  if (value === '') throw new UsageError(`${flag}: must not be empty`);
+  return value ?? null;
+}
+
+function targetsOf(flags: Flags, warnings: string[]): WatchPlan['targets'] {
+  const listed = flags.personas?.split(',').map((p) => p.trim());
+  const named = [...flags.persona, ...(listed ?? [])].filter((p) => p !== '');
+  const asked = flags.persona.length > 0 || flags.personas !== undefined;
+  if (asked && named.length === 0) throw new UsageError('--persona, --personas: no name given');
+  if (flags.url !== undefined) {
+    if (asked || flags.allPersonas) throw new UsageError('--url: names one inbox by itself; leave out --persona, --personas and --all-personas');
+    if (flags.hive !== undefined) throw new UsageError('--url and --hive: give one of them');
+    const { allowLoopback = false, allowPrivate = false } = flags;
+    return { is: 'url', url: flags.url, allowLoopback, allowPrivate };
+  }
+  if (flags.allowLoopback || flags.allowPrivate) warnings.push('--allow-loopback and --allow-private only concern --url');
+  if (flags.allPersonas && asked) throw new UsageError('--all-personas: leave out --persona and --personas, or leave this out');
+  return asked ? { is: 'some', personas: uniqueNames(named) } : { is: 'all' };
+}
+
+/** Flags that repeat a name collapse case-blind and keep the first spelling (Kijito contract, trap 42). */
+function uniqueNames(names: readonly string[]): string[] {
+  const seen = new Map<string, string>();
+  for (const name of names) if (!seen.has(name.toLowerCase())) seen.set(name.toLowerCase(), name);
+  return [...seen.values()];
+}
+
+function emitOf(flags: Flags, warnings: string[]): WatchPlan['emit'] {
+  const file = given('--events-file', flags.eventsFile);
+  const template = given('--events-file-template', flags.eventsFileTemplate);
+  if (file !== null && template !== null) throw new UsageError('--events-file and --events-file-template: give one of them');
+  if (template !== null && !template.includes('{persona}'))
+    throw new UsageError(`--events-file-template ${template}: must contain {persona}, for example events.{persona}.ndjson`);
+  if (flags.emit === 'exec-per-event') {
+    if (flags.exec === undefined || flags.exec.trim() === '') throw new UsageError('--emit exec-per-event: needs --exec COMMAND');
+    if (file !== null || template !== null) warnings.push('--events-file and --events-file-template do nothing with --emit exec-per-event');
+    return { is: 'exec', command: flags.exec };
+  }
+  if (flags.exec !== undefined) warnings.push('--exec does nothing without --emit exec-per-event');
+  if (file !== null) return { is: 'file', path: file };
+  return template !== null ? { is: 'template', template } : { is: 'stdout' };
+}
+
+function contentOf(flags: Flags): number | null {
+  if (flags.content) return flags.contentChars ?? 220;
+  if (flags.contentChars !== undefined) throw new UsageError('--content-chars and --no-content: give one of them');
+  return null;
+}
