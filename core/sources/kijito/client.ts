@@ -1,0 +1,30 @@
+import type { Count } from '../../model/index.ts';
+import type { Levels, Row } from '../source.ts';
+
+/** What one inbox holds above a cursor. */
+export interface Window {
+  /** Every row above the cursor it was asked for, ascending, each id once; none when no cursor was given. */
+  readonly rows: readonly Row[];
+  /** The largest id the inbox has, 0 when empty. */
+  readonly max: number;
+  readonly unread: Count;
+  readonly urgent: Count;
+}
+
+/**
+ * The read side of a hive, over HTTP or in the same process. It only ever peeks: nothing here marks mail as read.
+ * Every method throws a Fault for "don't know", and `signal.reason` when it is aborted.
+ */
+export interface HiveClient extends AsyncDisposable {
+  /** Names as the hive spells them; never empty. Absent where there is no directory to ask. */
+  personas?(signal: AbortSignal): Promise<readonly string[]>;
+  /** `after` null: there is no cursor yet, so only `max` and the counts are wanted. */
+  window(address: string, after: number | null, signal: AbortSignal): Promise<Window>;
+  /**
+   * `hold` null: at once. Else waits up to `ms` for a change after `cursor`. Absent where there is no such list.
+   * @throws Fault `not-found` when the server does not have it
+   */
+  pending?(hold: { readonly cursor: string; readonly ms: number } | null, signal: AbortSignal): Promise<Levels>;
+  /** Calls `wake` with the address of an inbox that may have changed. Presence is the capability. */
+  hints?(wake: (address: string) => void): Disposable;
+}

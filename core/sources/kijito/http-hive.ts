@@ -1,0 +1,91 @@
+import { hash } from 'node:crypto';
+import type { Scope } from '../../model/index.ts';
+import { type Answer, shownUrl } from '../../net/index.ts';
+import type { Clock } from '../../ports/index.ts';
+import type { HiveClient, Window } from './client.ts';
+import type { Hive } from './hive.ts';
+import { levelsOf, namesOf, type Page, pageOf, type Reading, walkBack, windowOf } from './read/index.ts';
+
+/** How bytes are fetched; `httpClient` of core/net is one. */
+export interface Fetcher extends AsyncDisposable {
+  get(path: string, signal: AbortSignal, options?: { readonly deadlineMs?: number }): Promise<Pick<Answer, 'body'>>;
+}
+
+export interface HttpHiveOptions {
+  readonly hive: Hive;
+  /** Owned: closed with the client. */
+  readonly fetcher: Fetcher;
+  readonly clock: Clock;
+  /** Code points of content a row keeps; null: none at all (`--no-content`). */
+  readonly contentChars: number | null;
+  /** Asks the pending list for a cursor, so that it can be held later. Off: it is asked plainly, as rev 6 does. */
+  readonly longPoll: boolean;
+  /** Of a fault that concerns the whole hive. */
+  readonly scope: Scope;
+}
+
+/** Beyond the hold itself, for a server that answers at its last moment (Kijito contract a). */
+const HOLD_GRACE_MS = 10_000;
+
+/**
+ * `wait` of a request that is meant to come back at once. It is not stated whether a server holds a first request that
+ * has no cursor; this is the most it can cost.
+ */
+const SHORTEST_WAIT_S = 1;
+
+/** What the newest page of an inbox was, so that the same bytes need not be parsed again. */
+interface Seen {
+  readonly digest: string;
+  readonly window: Window;
+}
+
+/** A hive over HTTP. Every inbox request says `mark_read=false`. */
+export function httpHive(options: HttpHiveOptions): HiveClient {
+  const { hive, fetcher, clock, contentChars, scope } = options;
+  const seen = new Map<string, Seen>();
+
+  const fetchBody = async (url: URL, signal: AbortSignal, deadlineMs?: number): Promise<Uint8Array> => {
+    const path = url.pathname + url.search;
+    const { body } = await fetcher.get(path, signal, deadlineMs === undefined ? {} : { deadlineMs });
+    return body;
+  };
+  const readingOf = (url: URL, of: Scope = scope): Reading => ({ from: shownUrl(url), scope: of });
+  const inboxScope = (address: string): Scope =>
+    hive.is === 'single' ? scope : { is: 'persona', key: `${scope.key}/${address}` };
+
+  async function window(address: string, after: number | null, signal: AbortSignal): Promise<Window> {
+    const url = hive.inbox(address);
+    const reading = readingOf(url, inboxScope(address));
+    const body = await fetchBody(url, signal);
+    const digest = hash('sha256', body, 'base64');
+    const known = seen.get(address);
+    if (known?.digest === digest && (after === null || after >= known.window.max)) return known.window;
+    const newest = pageOf(body, reading);
+    const found = windowOf(newest);
+    seen.set(address, { digest, window: found });
+    if (after === null) return found;
+    const older = async (before: number): Promise<Page> => {
+      const page = hive.inbox(address);
+      page.searchParams.set('before_id', String(before));
+      return pageOf(await fetchBody(page, signal), readingOf(page, reading.scope));
+    };
+    return await walkBack(newest, { after, contentChars, older, reading });
+  }
+
+  const common = { window, [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose]() };
+  if (hive.is === 'single') return common;
+  return {
+    ...common,
+    personas: async (signal) => namesOf(await fetchBody(hive.personas, signal), readingOf(hive.personas)),
+    pending: async (hold, signal) => {
+      const url = new URL(hive.pending);
+      if (hold !== null) {
+        url.search = `?wait=${Math.ceil(hold.ms / 1000)}&cursor=${encodeURIComponent(hold.cursor)}`;
+      } else if (options.longPoll) {
+        url.search = `?wait=${SHORTEST_WAIT_S}`;
+      }
+      const body = await fetchBody(url, signal, hold === null ? undefined : hold.ms + HOLD_GRACE_MS);
+      return levelsOf(body, clock.now(), readingOf(hive.pending));
+    },
+  };
+}

@@ -1,0 +1,38 @@
+/** `[scheme, host, port, path, [[key, value], ... sorted]]`: which inbox a saved cursor belongs to. */
+export type Identity = readonly [
+  scheme: string,
+  host: string,
+  port: number,
+  path: string,
+  query: readonly (readonly [key: string, value: string])[],
+];
+
+/**
+ * The canonical identity of an inbox URL, before any DNS (Kijito spec 7.3, contract d). Scheme and host in lower case,
+ * the port filled in, no slash at the end of the path, query pairs sorted by code point, `mark_read`, user name and
+ * fragment left out. It equals itself after a JSON round trip.
+ */
+export function identityOf(url: URL): Identity {
+  const query = [...url.searchParams].filter(([key]) => key !== 'mark_read').sort(byCodePoint);
+  return [
+    url.protocol.slice(0, -1),
+    url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
+    url.pathname.replace(/\/+$/, ''),
+    query,
+  ];
+}
+
+/** UTF-8 sorts as code points do; UTF-16, which `<` compares, does not. */
+function byCodePoint(a: readonly [string, string], b: readonly [string, string]): number {
+  return Buffer.compare(Buffer.from(a[0]), Buffer.from(b[0])) || Buffer.compare(Buffer.from(a[1]), Buffer.from(b[1]));
+}
+
+export function identityText(identity: Identity): string {
+  return JSON.stringify(identity);
+}
+
+/** `saved` is whatever a state file held. */
+export function sameIdentity(identity: Identity, saved: unknown): boolean {
+  return JSON.stringify(saved) === identityText(identity);
+}

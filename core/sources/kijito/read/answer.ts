@@ -1,0 +1,55 @@
+import { Fault, type FaultCode, type Scope } from '../../../model/index.ts';
+
+/** One answer of a hive on its way from bytes to meaning. `from` names it in messages. */
+export interface Reading {
+  readonly from: string;
+  readonly scope: Scope;
+}
+
+export function faultIn(reading: Reading, code: FaultCode, what: string): Fault {
+  return new Fault(code, `${reading.from}: ${what}`, reading.scope);
+}
+
+/**
+ * The whole envelope and its `result`. A byte-order mark is accepted (Kijito contract D20).
+ * @throws Fault `not-json`, or `shape` when it is no object with a list `result`
+ */
+export function envelopeOf(
+  body: Uint8Array,
+  reading: Reading,
+): { readonly envelope: Readonly<Record<string, unknown>>; readonly result: readonly unknown[] } {
+  const envelope = jsonOf(body, reading);
+  if (!isRecord(envelope)) throw faultIn(reading, 'shape', `the answer is ${kindOf(envelope)}, not an object`);
+  const { result } = envelope;
+  if (!Array.isArray(result)) throw faultIn(reading, 'shape', `"result" is ${kindOf(result)}, not a list`);
+  return { envelope, result };
+}
+
+function jsonOf(body: Uint8Array, reading: Reading): unknown {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  try {
+    return JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
+  } catch (error) {
+    const start = JSON.stringify(text.slice(0, 60));
+    throw new Fault('not-json', `${reading.from}: the answer is not JSON, it begins ${start}`, reading.scope, {
+      cause: error,
+    });
+  }
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `true`, `2.5` and `"7"` are no numbers of anything (Kijito contract, trap 23). */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** What a value is, for messages: never the value itself, which may be long and is not ours. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'absent';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

@@ -1,0 +1,5 @@
+export type { Reading } from './answer.ts';
+export { namesOf } from './directory.ts';
+export { levelsOf } from './levels.ts';
+export { type Page, pageOf } from './page.ts';
+export { PAGE_BUDGET, walkBack, windowOf } from './walk.ts';

@@ -1,0 +1,85 @@
+import { type Count, exactly, UNKNOWN } from '../../../model/index.ts';
+import { envelopeOf, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
+
+/** A row as it came, its id checked. */
+export interface WireRow {
+  readonly id: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What a page says of older rows. `whole`: there are none, or the server knows no windows and sends everything (D13).
+ * `older`: rows below `before` were withheld. `unsaid`: it can not be told.
+ */
+export type Older =
+  | { readonly is: 'whole' }
+  | { readonly is: 'older'; readonly before: number }
+  | { readonly is: 'unsaid'; readonly why: string };
+
+/** One healthy page of an inbox: the newest rows below some id, ascending. */
+export interface Page {
+  readonly rows: readonly WireRow[];
+  readonly older: Older;
+  /** Unread rows of the whole inbox, as far as this page, being the newest, can tell. */
+  readonly unread: Count;
+}
+
+/**
+ * One answer of `GET /api/inbox` by the health rule (Kijito contract a and l): an object with a list `result` of objects
+ * with an id, a safe integer from 1 on, no id twice. Rows may come in any order.
+ * @throws Fault `not-json` or `shape`, also where the page contradicts itself about what it withholds (traps 18 to 21)
+ */
+export function pageOf(body: Uint8Array, reading: Reading): Page {
+  const { envelope, result } = envelopeOf(body, reading);
+  const rows = result.map((value, index) => rowOf(value, index, reading)).sort((a, b) => a.id - b.id);
+  for (const [index, row] of rows.entries()) {
+    if (row.id === rows[index - 1]?.id) throw faultIn(reading, 'shape', `the id ${row.id} comes twice`);
+  }
+  const older = olderOf(envelope, rows[0]?.id ?? null, reading);
+  return { rows, older, unread: unreadOf(envelope, rows, older) };
+}
+
+function rowOf(value: unknown, index: number, reading: Reading): WireRow {
+  if (!isRecord(value)) throw faultIn(reading, 'shape', `row ${index} is ${kindOf(value)}, not an object`);
+  const { id } = value;
+  if (typeof id !== 'number' || !Number.isSafeInteger(id) || id < 1) {
+    const shown = typeof id === 'number' ? `${id}` : kindOf(id);
+    throw faultIn(reading, 'shape', `the id of row ${index} is ${shown}, not a whole number from 1 on`);
+  }
+  return { id, fields: value };
+}
+
+function olderOf(envelope: Readonly<Record<string, unknown>>, oldest: number | null, reading: Reading): Older {
+  const { truncated, size_dropped: dropped, next_before_id: next } = envelope;
+  if (truncated === undefined && dropped === undefined && next === undefined) return { is: 'whole' };
+  // A flag that is neither true nor false, and a count that is none, stand for an omission of unknown size.
+  const withheld = !isOneOf(truncated, [undefined, false]) || !isOneOf(dropped, [undefined, 0]);
+  const refuse = (what: string): never => {
+    throw faultIn(reading, 'shape', what);
+  };
+  if (next === null) return withheld ? refuse('it withheld rows, and says that there are none older') : { is: 'whole' };
+  if (!isCount(next)) return { is: 'unsaid', why: `"next_before_id" is ${kindOf(next)}` };
+  if (!withheld) return refuse(`it withheld nothing, and continues before ${next}`);
+  if (oldest === null) return refuse(`it is empty, and continues before ${next}`);
+  if (next !== oldest) return refuse(`it continues before ${next}, but its oldest row is ${oldest}`);
+  return { is: 'older', before: next };
+}
+
+function isOneOf(value: unknown, all: readonly unknown[]): boolean {
+  return all.includes(value);
+}
+
+/** `unread_not_shown` is computed only when something was withheld, so it is used only then. */
+function unreadOf(envelope: Readonly<Record<string, unknown>>, rows: readonly WireRow[], older: Older): Count {
+  const shown = unreadAmong(rows);
+  if (shown === null) return UNKNOWN;
+  if (older.is === 'whole') return exactly(shown);
+  const { unread_not_shown: hidden } = envelope;
+  return older.is === 'older' && isCount(hidden) ? exactly(shown + hidden) : { is: 'atLeast', n: shown };
+}
+
+/** How many rows say `read: false`; null when one does not say it plainly. */
+export function unreadAmong(rows: readonly WireRow[]): number | null {
+  if (!rows.every(({ fields }) => typeof fields.read === 'boolean')) return null;
+  return rows.filter(({ fields }) => fields.read === false).length;
+}

@@ -1,0 +1,28 @@
+import type { Row } from '../../source.ts';
+import type { WireRow } from './page.ts';
+
+/**
+ * A row as far as Hivebar keeps it. `contentChars` cuts the content to so many code points, null leaves it out. A lone
+ * surrogate or NUL anywhere would wedge a spawn or a file write later (Kijito contract, trap 8), so both go here.
+ */
+export function trimmed({ id, fields }: WireRow, contentChars: number | null): Row {
+  return {
+    id,
+    from: cleanText(fields.from),
+    created: cleanText(fields.created),
+    content: contentChars === null ? null : cut(cleanText(fields.content), contentChars),
+    read: fields.read === true,
+  };
+}
+
+/** Text is itself, nothing is nothing, anything else is its JSON (D18). */
+function cleanText(value: unknown): string {
+  const text = typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
+  return text.replaceAll('\0', '').toWellFormed();
+}
+
+/** The first `count` code points, as a string of its own: a slice would keep the whole mail in memory. */
+function cut(text: string, count: number): string {
+  if (text.length <= count) return text;
+  return [...text.slice(0, 2 * count)].slice(0, count).join('');
+}

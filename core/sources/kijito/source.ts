@@ -1,0 +1,63 @@
+import { Fault, type SourceId, VITAL_NOT_REPORTED } from '../../model/index.ts';
+import type { Clock } from '../../ports/index.ts';
+import type { Pending, Persona, Source } from '../source.ts';
+import type { HiveClient } from './client.ts';
+import { personaIdOf } from './persona-id.ts';
+
+export interface KijitoOptions {
+  readonly id: SourceId;
+  /** Owned: closed with the source. */
+  readonly client: HiveClient;
+  readonly clock: Clock;
+  readonly members: Members;
+}
+
+/** Who is watched: those of the hive's directory, or the one inbox of a `--url`. */
+export type Members =
+  | {
+      readonly is: 'directory';
+      /** Before each name; empty for the primary hive. */
+      readonly prefix: string;
+      /** Prefixes of other sources, which a bare name may not begin with. */
+      readonly reserved: readonly string[];
+    }
+  | { readonly is: 'single'; readonly persona: Persona };
+
+/** The event key `source` of every hive, local or not. */
+export const KIJITO_KIND = 'kijito-inbox';
+
+/** A persona of the directory as Hivebar names it. */
+export function kijitoPersona(address: string, members: Members & { readonly is: 'directory' }): Persona {
+  return { id: personaIdOf(address, members.prefix, members.reserved), address, label: address };
+}
+
+/** A hive as a source: a log of rows with rising ids, read without consuming (Kijito spec 5 and 9). */
+export function kijitoSource({ id, client, clock, members }: KijitoOptions): Source {
+  const personas = async (signal: AbortSignal): Promise<readonly Persona[]> => {
+    if (members.is === 'single') return [members.persona];
+    if (client.personas === undefined) {
+      throw new Fault('not-found', `${id} has no directory of personas`, { is: 'source', key: id });
+    }
+    return (await client.personas(signal)).map((address) => kijitoPersona(address, members));
+  };
+  return {
+    id,
+    kind: KIJITO_KIND,
+    personas,
+    look: async (persona, from, signal) => {
+      const after = from.is === 'at' ? from.id : null;
+      const { rows, max, unread, urgent } = await client.window(persona.address, after, signal);
+      return { at: clock.now(), unread, urgent, vital: VITAL_NOT_REPORTED, evidence: { is: 'log', rows, max } };
+    },
+    ...(client.pending === undefined ? {} : { pending: pendingOf(client.pending.bind(client)) }),
+    ...(client.hints === undefined ? {} : { hints: client.hints.bind(client) }),
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  };
+}
+
+function pendingOf(ask: NonNullable<HiveClient['pending']>): Pending {
+  return {
+    once: (signal) => ask(null, signal),
+    hold: (cursor, ms, signal) => ask({ cursor, ms }, signal),
+  };
+}
