@@ -1,3 +1,4 @@
+import { sep } from 'node:path';
 import type { Event } from '../events/index.ts';
 import { Fault, type Scope } from '../model/index.ts';
 import type { Command, Ended, Log, Spawn } from '../ports/index.ts';
@@ -11,7 +12,6 @@ export interface ExecSinkOptions {
   readonly command: string;
   readonly spawn: Spawn;
   readonly log: Log;
-  readonly platform: 'posix' | 'windows';
   /** What the command inherits beside the event. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -22,7 +22,7 @@ const TIMEOUT_MS = 10_000;
  * Runs a command for every event, one after the other; exit 0 is the acknowledgement and the first failure ends the batch
  * (Kijito spec 6.2; contract j, traps 1-2). After 10 s the command's whole process group is killed (D9).
  */
-export function createExecSink({ command, spawn, log, platform, env }: ExecSinkOptions): Sink<unknown> {
+export function createExecSink({ command, spawn, log, env }: ExecSinkOptions): Sink<unknown> {
   const serial = createSerial();
   const trouble = createTrouble(log);
   const scope: Scope = { is: 'machine', key: `exec:${command}` };
@@ -32,7 +32,7 @@ export function createExecSink({ command, spawn, log, platform, env }: ExecSinkO
     for (const event of events) {
       if (signal.aborted)
         return { is: 'stopped', count, fault: new Fault('exec-failed', 'stopped before it ran', scope) };
-      const ended = await spawn.run(shellCommand(command, platform, execEnv(event, env)), signal);
+      const ended = await spawn.run(shellCommand(command, execEnv(event, env)), signal);
       const fault = faultOfEnd(ended, command, event, scope);
       if (fault !== null) {
         if (!signal.aborted) trouble.raise(fault.explain());
@@ -52,9 +52,10 @@ export function createExecSink({ command, spawn, log, platform, env }: ExecSinkO
   };
 }
 
-function shellCommand(command: string, platform: 'posix' | 'windows', env: Record<string, string>): Command {
+/** The platform's shell; the separator of paths says which platform it is. */
+export function shellCommand(command: string, env: Record<string, string>, separator: string = sep): Command {
   const shell =
-    platform === 'posix'
+    separator === '/'
       ? { file: '/bin/sh', args: ['-c', command] }
       : { file: env.ComSpec ?? 'C:\\Windows\\System32\\cmd.exe', args: ['/d', '/s', '/c', command] };
   return { ...shell, env, timeoutMs: TIMEOUT_MS };

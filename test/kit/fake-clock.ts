@@ -1,0 +1,67 @@
+import type { Clock } from '../../core/ports/index.ts';
+
+export interface FakeClock extends Clock {
+  /** Lets `ms` pass: every timer due by then runs, in order, and what it set off runs before the next one. */
+  advance(ms: number): Promise<void>;
+  /** Timers and sleeps that wait; a suite ends with 0. */
+  readonly waiting: number;
+}
+
+interface Timer {
+  readonly due: number;
+  readonly run: () => void;
+}
+
+/** A clock that stands still until it is told to move. `start` is its wall time. */
+export function fakeClock(start = 1_750_000_000_000): FakeClock {
+  let passed = 0;
+  const timers = new Set<Timer>();
+
+  const add = (ms: number, run: () => void): Disposable => {
+    const timer: Timer = { due: passed + Math.max(0, ms), run };
+    timers.add(timer);
+    return { [Symbol.dispose]: () => void timers.delete(timer) };
+  };
+
+  const nextDue = (until: number): Timer | undefined => {
+    let next: Timer | undefined;
+    for (const timer of timers) if (timer.due <= until && (next === undefined || timer.due < next.due)) next = timer;
+    return next;
+  };
+
+  return {
+    now: () => start + passed,
+    monotonic: () => passed,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal.aborted) return resolve();
+        const done = (): void => {
+          timer[Symbol.dispose]();
+          signal.removeEventListener('abort', done);
+          resolve();
+        };
+        const timer = add(ms, done);
+        signal.addEventListener('abort', done, { once: true });
+      }),
+    after: add,
+    async advance(ms) {
+      const until = passed + ms;
+      await settled();
+      for (let timer = nextDue(until); timer !== undefined; timer = nextDue(until)) {
+        timers.delete(timer);
+        passed = Math.max(passed, timer.due);
+        timer.run();
+        await settled();
+      }
+      passed = until;
+    },
+    get waiting() {
+      return timers.size;
+    },
+  };
+}
+
+/** Lets promises that are ready run, also those that wait for a turn of the event loop. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
