@@ -76,7 +76,13 @@ export function createRotatingFile({ disk, path, maxBytes, keep, durable }: Rota
   function letGo(): void {
     const fd = live?.fd;
     live = null;
-    if (fd !== undefined) files.close(fd);
+    if (fd === undefined) return;
+    try {
+      files.close(fd);
+    } catch (error) {
+      // The descriptor is gone all the same, and every acknowledged line was synced before.
+      log.warn(ioFault(error, path, 'unwritable').message);
+    }
   }
 
   function put(file: Live, lines: readonly Uint8Array[]): Put {

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Event } from '../events/index.ts';
+import { execEnv } from './exec-env.ts';
+
+const common = {
+  source: 'kijito-inbox',
+  ts: '2026-06-20T10:00:00.000000+00:00',
+  persona: 'ada',
+  wake_class: 'diagnostic',
+} as const;
+const EVENTS: readonly Event[] = [
+  { ...common, event: 'new', event_id: 'e', wake_class: 'mail', id: 7, from: 'bo', created: 'c', content: 'hi' },
+  { ...common, event: 'armed', event_id: 'e', wake_class: 'liveness', cursor: 7 },
+  { ...common, event: 'alert', event_id: 'e', reason: 'unreachable', consecutive_failures: 3, seconds: 180 },
+  { ...common, event: 'recovered', event_id: 'e', cursor: 7 },
+  { ...common, event: 'heartbeat', event_id: 'e', wake_class: 'liveness', cursor: 7 },
+  { ...common, event: 'seed_ahead', event_id: 'e', seeded: 9, current_max: 7 },
+  { ...common, event: 'replay_capped', event_id: 'e', capped_to: 7, dropped: 60 },
+  { ...common, event: 'persona_added', event_id: 'e' },
+];
+
+/** The table of the Kijito spec 6.2, with `_PERSONA` and `_EVENT_ID` for every event. */
+const TABLE: Record<string, Record<string, string>> = {
+  new: { ID: '7', FROM: 'bo', CONTENT: 'hi', CREATED: 'c' },
+  armed: { CURSOR: '7' },
+  alert: { REASON: 'unreachable', FAILURES: '3' },
+  recovered: { CURSOR: '7' },
+  heartbeat: { CURSOR: '7' },
+  seed_ahead: { SEEDED: '9', CURRENT_MAX: '7' },
+  replay_capped: { CAPPED_TO: '7', DROPPED: '60' },
+  persona_added: {},
+};
+
+const kijitomon = (env: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('KIJITOMON_')));
+
+test('each event sets exactly its row of the table, whatever was inherited', () => {
+  const everything = Object.fromEntries(
+    ['EVENT', 'SOURCE', 'TS', 'EVENT_ID', 'PERSONA', ...new Set(Object.values(TABLE).flatMap(Object.keys))].map(
+      (name) => [`KIJITOMON_${name}`, 'inherited'],
+    ),
+  );
+  for (const event of EVENTS) {
+    const expected = { EVENT: event.event, SOURCE: common.source, TS: common.ts, EVENT_ID: 'e', PERSONA: 'ada' };
+    assert.deepEqual(
+      kijitomon(execEnv(event, everything)),
+      Object.fromEntries(
+        Object.entries({ ...expected, ...TABLE[event.event] }).map(([name, value]) => [`KIJITOMON_${name}`, value]),
+      ),
+    );
+  }
+});
+
+test('what does not apply is absent: no content with --no-content, no cursor before the baseline, no persona of a --url', () => {
+  const { content: _, persona: __, ...bare } = EVENTS[0] as Extract<Event, { event: 'new' }>;
+  const env = execEnv(bare, {});
+  assert.ok(!('KIJITOMON_CONTENT' in env) && !('KIJITOMON_PERSONA' in env));
+  assert.ok(!('KIJITOMON_CURSOR' in execEnv({ ...common, event: 'heartbeat', event_id: 'e', cursor: null }, {})));
+  assert.equal(execEnv({ ...bare, content: '' }, {}).KIJITOMON_CONTENT, '');
+});
+
+test('the rest of the environment is inherited, the token is not, in whatever case', () => {
+  const env = execEnv(EVENTS[1] as Event, {
+    PATH: '/bin',
+    KIJITOMON_TOKEN: 'secret',
+    kijitomon_token: 'secret',
+    KIJITOMON_STATE_FILE: '/s',
+    GONE: undefined,
+  });
+  assert.equal(env.PATH, '/bin');
+  assert.equal(env.KIJITOMON_STATE_FILE, '/s');
+  assert.ok(!JSON.stringify(env).includes('secret'));
+  assert.ok(!('GONE' in env));
+});
+
+test('NUL is removed, a lone surrogate replaced, a value over 100,000 bytes cut at a character', () => {
+  const env = execEnv(
+    { ...(EVENTS[0] as Extract<Event, { event: 'new' }>), content: 'a\0b\ud800c', from: '😀'.repeat(40_000) },
+    {},
+  );
+  assert.equal(env.KIJITOMON_CONTENT, 'ab\ufffdc');
+  assert.equal(env.KIJITOMON_FROM, '😀'.repeat(25_000));
+  const odd = execEnv({ ...(EVENTS[0] as Extract<Event, { event: 'new' }>), content: `x${'😀'.repeat(40_000)}` }, {});
+  assert.equal(odd.KIJITOMON_CONTENT, `x${'😀'.repeat(24_999)}`);
+});

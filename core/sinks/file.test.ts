@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { needs } from '../../test/kit/require.ts';
+import { type Event, eventOf, lineOf, newEventId } from '../events/index.ts';
+import { silentLog } from '../ports/index.ts';
+import { realDisk } from '../state/index.ts';
+import { createFileSink } from './file.ts';
+import type { Sink } from './sink.ts';
+
+const never = new AbortController().signal;
+let dir: string;
+let path: string;
+const sinks: Sink<unknown>[] = [];
+
+beforeEach(() => {
+  dir = fs.mkdtempSync(join(tmpdir(), 'hivebar-sink-'));
+  path = join(dir, 'events.ada.ndjson');
+});
+afterEach(async () => {
+  for (const sink of sinks.splice(0)) await sink[Symbol.asyncDispose]();
+  fs.rmSync(dir, { recursive: true, force: true });
+});
+
+function mail(id: number, content = `mail ${id}`): Event {
+  return {
+    event: 'new',
+    source: 'kijito-inbox',
+    ts: '2026-06-20T10:00:00.000000+00:00',
+    id,
+    from: 'bo',
+    created: '',
+    content,
+    event_id: newEventId('ada', id),
+    wake_class: 'mail',
+  };
+}
+
+const armed: Event = {
+  event: 'armed',
+  source: 'kijito-inbox',
+  ts: '2026-06-20T10:00:00.000000+00:00',
+  cursor: 0,
+  event_id: 'ada:armed:0123456789abcdef-1',
+  wake_class: 'liveness',
+};
+
+function sinkAt(where: string, maxBytes = 0, keep = 5): Sink<unknown> {
+  const sink = createFileSink({ disk: realDisk(silentLog), path: where, maxBytes, keep });
+  sinks.push(sink);
+  return sink;
+}
+
+const idsOf = (text: string): number[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const event = eventOf(line);
+      assert.ok(event !== null && 'id' in event, `not a whole event: ${line}`);
+      return event.id;
+    });
+
+test('what a sink wrote it reports when it is opened again: mail only, also from .1, none of a torn line', async () => {
+  const first = sinkAt(path, 1000);
+  assert.deepEqual(await first.open(), { eventIds: new Set() });
+  assert.deepEqual(await first.take([armed, mail(1), mail(2), mail(3), mail(4), mail(5)], null, never), { is: 'all' });
+  assert.ok(fs.existsSync(`${path}.1`));
+  fs.appendFileSync(path, lineOf(mail(6)).slice(0, -1));
+
+  const { eventIds } = await sinkAt(path, 1000).open();
+  assert.deepEqual(
+    [...eventIds],
+    [1, 2, 3, 4, 5].map((id) => `ada:new:${id}`),
+  );
+});
+
+test('opening a refused file works; its take is stopped until the cause is gone, and never goes elsewhere', async () => {
+  const victim = join(dir, 'victim');
+  fs.writeFileSync(victim, 'untouched');
+  for (const make of [() => fs.symlinkSync(victim, path), () => void execFileSync('mkfifo', [path])]) {
+    make();
+    const sink = sinkAt(path);
+    assert.deepEqual(await sink.open(), { eventIds: new Set() });
+    const taken = await sink.take([mail(1)], null, never);
+    assert.ok(taken.is === 'stopped' && taken.count === 0 && taken.fault.code === 'unwritable');
+    fs.rmSync(path);
+    assert.deepEqual(await sink.take([mail(1)], null, never), { is: 'all' });
+    assert.equal(fs.readFileSync(path, 'utf8'), lineOf(mail(1)));
+    fs.rmSync(path);
+  }
+  assert.equal(fs.readFileSync(victim, 'utf8'), 'untouched');
+});
+
+test('two watches may share a sink: their batches do not mix', async () => {
+  const sink = sinkAt(path);
+  await Promise.all([sink.open(), sink.open()]);
+  const batches = [0, 1, 2, 3].map((n) => [1, 2, 3].map((k) => mail(n * 10 + k)));
+  await Promise.all(batches.map((batch) => sink.take(batch, null, never)));
+  assert.deepEqual(
+    idsOf(fs.readFileSync(path, 'utf8')),
+    batches.flat().map((e) => ('id' in e ? e.id : -1)),
+  );
+});
+
+test('tail -F sees every line once, in order, across many rotations', async (t) => {
+  if (
+    needs(t, spawnSync('tail', ['--version']).status === 0 ? null : 'GNU tail is missing: apt-get install coreutils')
+  ) {
+    return;
+  }
+  const sink = sinkAt(path, 2000, 5);
+  await sink.open();
+  await sink.take([mail(1)], null, never);
+  const tail = spawn('tail', ['-n', '+1', '-F', '-s', '0.01', path], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let seen = '';
+  tail.stdout.on('data', (chunk: Buffer) => {
+    seen += chunk.toString('utf8');
+  });
+  try {
+    const last = 200;
+    for (let id = 2; id <= last; id += 1) {
+      await sink.take([mail(id, `mail ${id} with some text to fill the file`)], null, never);
+      if (id % 5 === 0) await wait(20);
+    }
+    for (let n = 0; n < 100 && !seen.includes(`"ada:new:${last}"`); n += 1) await wait(20);
+    assert.deepEqual(
+      idsOf(seen),
+      Array.from({ length: last }, (_, n) => n + 1),
+    );
+    assert.ok(fs.existsSync(`${path}.5`) && !fs.existsSync(`${path}.6`));
+  } finally {
+    tail.kill();
+    await once(tail, 'exit');
+  }
+});
+
+test('a full disk: whole lines that fit are kept, nothing is torn, and it goes on by itself when there is space', async (t) => {
+  const small = join(dir, 'small');
+  fs.mkdirSync(small);
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=0700', 'tmpfs', small]).status === 0;
+  if (needs(t, mounted ? null : 'a tmpfs can not be mounted here: run as root')) return;
+  try {
+    const ballast = join(small, 'ballast');
+    fs.writeFileSync(ballast, Buffer.alloc(40_000));
+    const where = join(small, 'events.ada.ndjson');
+    const sink = sinkAt(where);
+    await sink.open();
+    const events = Array.from({ length: 100 }, (_, n) => mail(n + 1, 'x'.repeat(1000)));
+    const taken = await sink.take(events, null, never);
+    assert.ok(taken.is === 'stopped' && taken.fault.code === 'no-space', JSON.stringify(taken));
+    assert.ok(taken.count > 5 && taken.count < 50, `${taken.count}`);
+    assert.deepEqual(idsOf(fs.readFileSync(where, 'utf8')).length, taken.count);
+
+    const again = await sink.take(events.slice(taken.count), null, never);
+    assert.ok(again.is === 'stopped' && again.count === 0);
+
+    fs.rmSync(ballast);
+    const rest = events.slice(taken.count, taken.count + 10);
+    assert.deepEqual(await sink.take(rest, null, never), { is: 'all' });
+    assert.deepEqual(
+      idsOf(fs.readFileSync(where, 'utf8')),
+      Array.from({ length: taken.count + 10 }, (_, n) => n + 1),
+    );
+    await sink[Symbol.asyncDispose]();
+  } finally {
+    spawnSync('umount', [small]);
+  }
+});
+
+test('kill -9 in the middle of writing: every line is whole or cut, and what the next start reports is what the file holds', async () => {
+  const script = `
+    const { createFileSink } = await import(${JSON.stringify(import.meta.resolve('./file.ts'))});
+    const { realDisk } = await import(${JSON.stringify(import.meta.resolve('../state/index.ts'))});
+    const log = { info() {}, warn() {}, error() {} };
+    const sink = createFileSink({ disk: realDisk(log), path: ${JSON.stringify(path)}, maxBytes: 60000, keep: 5 });
+    const { eventIds } = await sink.open();
+    let id = Math.max(0, ...[...eventIds].map((e) => Number(e.split(':')[2])));
+    for (;;) {
+      const batch = Array.from({ length: 20 }, () => ({ event: 'new', source: 's', ts: '', id: ++id, from: 'bo', created: '',
+        content: 'x'.repeat(500), event_id: 'ada:new:' + id, wake_class: 'mail' }));
+      await sink.take(batch, null, new AbortController().signal);
+      process.stdout.write('.');
+    }`;
+  for (let round = 0; round < 5; round += 1) {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    await wait(Math.random() * 30);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  const sink = sinkAt(path, 0);
+  const { eventIds } = await sink.open();
+  await sink.take([mail(1_000_000)], null, never);
+  const texts = ['.5', '.4', '.3', '.2', '.1', ''].map((n) =>
+    fs.existsSync(path + n) ? fs.readFileSync(path + n, 'utf8') : '',
+  );
+  const ids = idsOf(texts.join('')).slice(0, -1);
+  const first = ids[0] ?? 0;
+  assert.deepEqual(
+    ids,
+    ids.map((_, n) => first + n),
+    'without a hole and without a repeat',
+  );
+  assert.deepEqual(
+    [...eventIds],
+    ids.map((id) => `ada:new:${id}`),
+  );
+});
