@@ -48,9 +48,9 @@ export function askTray(ask: Ask, env: Readonly<Record<string, string | undefine
   });
 }
 
-/** HTTP/1.0, so that the answer comes in one piece and its end is the end of the connection. */
+/** One request a connection: the end of the answer is the end of the connection. */
 function requestOf({ method, path, body }: Ask): string {
-  const head = [`${method} ${path} HTTP/1.0`, 'Host: localhost', 'Accept: application/json'];
+  const head = [`${method} ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', 'Accept: application/json'];
   if (body !== null) head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);
   return `${head.join('\r\n')}\r\n\r\n${body ?? ''}`;
 }

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StatusWire } from '../status/index.ts';
+import { statusTable } from './status-table.ts';
+
+const NOW = '2026-06-20T10:00:00.000000+00:00';
+
+function persona(over: Partial<StatusWire['personas'][number]>): StatusWire['personas'][number] {
+  return {
+    id: 'ada',
+    stem: 'ada',
+    source: 'local',
+    label: 'ada',
+    state: 'UP',
+    reason: null,
+    since: NOW,
+    agent: 'live',
+    agentReason: null,
+    unread: 3,
+    unreadIs: 'exact',
+    urgent: 0,
+    cursor: 7,
+    lastEventId: null,
+    lastMailAt: null,
+    asOf: '2026-06-20T09:59:58.500000+00:00',
+    staleAfter: '2026-06-20T10:01:00.000000+00:00',
+    muted: null,
+    eventsFile: null,
+    ...over,
+  };
+}
+
+function status(personas: StatusWire['personas'], unread: number | null): StatusWire {
+  return {
+    schema: 1,
+    rev: 1,
+    generatedAt: NOW,
+    version: '1',
+    port: 7475,
+    totals: { unread, unreadIs: unread === null ? 'unknown' : 'atLeast', urgent: 0, up: 1, down: 1, personas: 2 },
+    hives: [],
+    personas,
+    causes: [],
+    tray: { state: 'off' },
+    notifications: { state: 'off', pausedUntil: null },
+  };
+}
+
+test('a person reads the sum, then a row a persona: exact, at least, unknown, old and never seen', () => {
+  const text = statusTable(
+    status(
+      [
+        persona({}),
+        persona({
+          id: 'bo',
+          label: 'Bo\u001b[2J',
+          state: 'DOWN',
+          reason: 'refused: look',
+          unread: 12,
+          unreadIs: 'atLeast',
+          asOf: '2026-06-20T09:56:00.000000+00:00',
+          staleAfter: '2026-06-20T09:57:00.000000+00:00',
+        }),
+        persona({
+          id: 'cy',
+          label: 'cy',
+          state: 'PENDING',
+          unread: null,
+          unreadIs: 'unknown',
+          asOf: null,
+          staleAfter: null,
+        }),
+      ],
+      15,
+    ),
+  );
+  assert.equal(
+    text,
+    [
+      '15+ unread, 1 up, 1 down',
+      '',
+      'STATE    UNREAD  SEEN        PERSONA',
+      'UP            3  1 s         ada',
+      'DOWN        12+  4 min, old  Bo\\u001b[2J (bo): refused: look',
+      'PENDING       ?  never       cy',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('with nobody to watch it says so', () => {
+  assert.equal(statusTable(status([], null)), '? unread, 1 up, 1 down\n\nnobody is watched yet\n');
+});
