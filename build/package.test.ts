@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+const ROOT = join(import.meta.dirname, '..');
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  version: string;
+  bin: Record<string, string>;
+  dependencies: Record<string, string>;
+};
+
+interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+describe('the published package', () => {
+  let folder = '';
+  let files: readonly string[] = [];
+  const modules = (): string => join(folder, 'node_modules');
+  const installed = (): string => join(modules(), 'hivebar');
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'hivebar-package-'));
+    execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT, stdio: 'pipe' });
+    const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
+    assert.ok(tarball);
+    mkdirSync(installed(), { recursive: true });
+    execFileSync('tar', ['-xzf', join(folder, tarball), '-C', installed(), '--strip-components=1']);
+    // What an install would fetch: the dependencies that the package names, and nothing else of this checkout.
+    for (const name of Object.keys(manifest.dependencies)) {
+      mkdirSync(dirname(join(modules(), name)), { recursive: true });
+      symlinkSync(join(ROOT, 'node_modules', name), join(modules(), name));
+    }
+    files = readdirSync(installed(), { recursive: true, encoding: 'utf8' });
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Runs one of the package's programs the way its link on PATH does. */
+  function run(program: string, ...args: string[]): Promise<Run> {
+    const env = {
+      PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+      HOME: folder,
+      HIVEBAR_HOME: join(folder, 'home'),
+    };
+    return new Promise((resolve) => {
+      execFile(join(installed(), manifest.bin[program] ?? ''), args, { env }, (error, out, err) => {
+        resolve({ code: error === null ? 0 : Number(error.code), out, err });
+      });
+    });
+  }
+
+  test('holds compiled JavaScript, the page, the icons and the legal texts, and no source or test', () => {
+    for (const path of [
+      'LICENSE',
+      'NOTICE',
+      'README.md',
+      'dist/hivebar.js',
+      'dist/page/index.html',
+      'dist/assets/icons',
+    ]) {
+      assert.ok(files.includes(path), path);
+    }
+    assert.deepEqual(
+      files.filter((path) => /\.(ts|map|test\.\w+)$|^(app|core|test|scripts)\b/.test(path)),
+      [],
+    );
+  });
+
+  test('starts, knows its version and its commands', async () => {
+    assert.deepEqual(await run('hivebar', '--version'), { code: 0, out: `${manifest.version}\n`, err: '' });
+    assert.match((await run('hivebar', '--help')).out, /^ {2}status {2}/m);
+  });
+
+  test('says that nothing runs, and how to start it', async () => {
+    assert.deepEqual(await run('hivebar', 'status', '--json'), {
+      code: 1,
+      out: '',
+      err: 'hivebar is not running: start it with `hivebar`\n',
+    });
+  });
+
+  test('loads every command it offers', async () => {
+    const { out } = await run('hivebar', '--help');
+    const names = [...out.matchAll(/^ {2}([a-z]+) {2}/gm)].map(([, name]) => name ?? '');
+    assert.ok(names.length >= 2);
+    for (const name of names) {
+      const help = await run('hivebar', name, '--help');
+      assert.equal(help.code, 0, `${name}: ${help.err}`);
+      assert.match(help.out, new RegExp(`^Usage: hivebar ${name}\\b`));
+    }
+  });
+
+  test('is also installed under the name of the Kijito specification, as the headless watcher', async () => {
+    const [one, other] = await Promise.all([run('kijito-inbox-monitor', '--help'), run('hivebar', 'watch', '--help')]);
+    assert.deepEqual(one, other);
+  });
+});
