@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { become, environment } from './child.mjs';
 import { root } from './paths.mjs';
 import { fail, setUp, setUpForTests } from './setup.mjs';
@@ -59,14 +60,21 @@ async function tests(node) {
   }
   try {
     const jobs = Math.max(2, availableParallelism());
-    return await become(
-      node,
-      ['--test', `--test-concurrency=${jobs}`, '--test-timeout=900000', '--test-reporter=spec', ...files],
-      { cwd: root, env },
-    );
+    const args = ['--test', `--test-concurrency=${jobs}`, '--test-timeout=900000', ...reporters(), ...files];
+    return await become(node, args, { cwd: root, env });
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+function reporters() {
+  const readable = ['--test-reporter=spec', '--test-reporter-destination=stdout'];
+  if (!process.env.CI) return readable;
+  return [
+    ...readable,
+    `--test-reporter=${pathToFileURL(join(root, 'scripts', 'no-skips.mjs'))}`,
+    '--test-reporter-destination=stderr',
+  ];
 }
 
 function captured(name, file, args) {
