@@ -23,7 +23,7 @@ const TAIL_BYTES = 1024 * 1024;
  * One sink may serve several watches (`--events-file`): it writes one batch at a time.
  */
 export function createFileSink({ disk, path, maxBytes, keep }: FileSinkOptions): Sink<unknown> {
-  const file = createRotatingFile({ disk, path, maxBytes, keep, durable: true });
+  const file = createRotatingFile({ disk, path, maxBytes, keep });
   let tail: Tail | null = null;
   return {
     keeps: false,

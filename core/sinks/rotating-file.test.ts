@@ -30,11 +30,11 @@ interface Bench {
   readonly said: string[];
 }
 
-function bench({ files = fakeFiles(), maxBytes = 0, keep = 5, durable = true } = {}): Bench {
+function bench({ files = fakeFiles(), maxBytes = 0, keep = 5 } = {}): Bench {
   const said: string[] = [];
   const note = (text: string): void => void said.push(text);
   const disk = { files, log: { info: note, warn: note, error: note }, uid: UID };
-  return { files, said, file: createRotatingFile({ disk, path: PATH, maxBytes, keep, durable }) };
+  return { files, said, file: createRotatingFile({ disk, path: PATH, maxBytes, keep }) };
 }
 
 /** The ids in archives and live file, oldest first; every line must be whole. */
@@ -107,17 +107,6 @@ describe('appending', () => {
       assert.equal(kept.at(-1), 99);
       if (!cut) return;
     }
-  });
-
-  test('without `durable` no append waits for the disk', () => {
-    const { files, file } = bench({ durable: false });
-    file.append([1].map(line));
-    files.mishaps(null);
-    file.append([2, 3].map(line));
-    assert.deepEqual(
-      files.calls.map((c) => c.name).filter((name) => /sync/.test(name)),
-      [],
-    );
   });
 });
 

@@ -13,14 +13,12 @@ export interface RotatingFileOptions {
   readonly maxBytes: number;
   /** How many archives stay, at least 1. */
   readonly keep: number;
-  /** True: lines have reached the disk when `append` returns. False: another store can write them again. */
-  readonly durable: boolean;
 }
 
 /** An event file that this process owns: private, append-only, rotated by size, followed by name (`tail -F`). */
 export interface RotatingFile extends Disposable {
   /**
-   * Appends whole lines, each with its newline, and says how many are in. Never throws. A line that does not go in whole is
+   * Appends whole lines, each with its newline; those it says are in have reached the disk. Never throws. A line that does not go in whole is
    * cut back, so nothing is ever written behind half a line. Every call tries anew, so a file that was refused (symlink,
    * pipe, foreign owner), a full disk or a deleted file is mended at the first call after its cause is gone.
    */
@@ -42,7 +40,7 @@ interface Live {
 /** How far one write came: lines that are in, and why it stopped. */
 type Put = { readonly is: 'all' } | { readonly is: 'stopped'; readonly lines: number; readonly error: unknown };
 
-export function createRotatingFile({ disk, path, maxBytes, keep, durable }: RotatingFileOptions): RotatingFile {
+export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileOptions): RotatingFile {
   const { files, log } = disk;
   const directory = dirname(path);
   const trouble = createTrouble(log);
@@ -94,7 +92,7 @@ export function createRotatingFile({ disk, path, maxBytes, keep, durable }: Rota
         if (wrote === 0) throw new Error('the disk takes no more bytes');
         done += wrote;
       }
-      if (durable) files.fdatasync(file.fd);
+      files.fdatasync(file.fd);
       file.size += done;
       return { is: 'all' };
     } catch (error) {
@@ -108,7 +106,7 @@ export function createRotatingFile({ disk, path, maxBytes, keep, durable }: Rota
   function cutBack(file: Live, whole: { lines: number; bytes: number }): number {
     try {
       files.ftruncate(file.fd, file.size + whole.bytes);
-      if (whole.lines > 0 && durable) files.fdatasync(file.fd);
+      if (whole.lines > 0) files.fdatasync(file.fd);
       file.size += whole.bytes;
       return whole.lines;
     } catch (error) {

@@ -10,7 +10,7 @@ import { createTrouble } from './trouble.ts';
 export interface StdoutSinkOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** The descriptor to write to; 1 unless a test says otherwise. */
+  /** The descriptor to write to, 1 if not given. */
   readonly fd?: number;
 }
 
@@ -18,31 +18,26 @@ const SCOPE: Scope = { is: 'machine', key: 'stdout' };
 const WAIT_MS = 10;
 const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ENXIO', 'ECONNRESET', 'EIO', 'EBADF']);
 
-interface Out {
-  readonly fd: number;
-  /** Opened here, so closed here. */
-  readonly ours: boolean;
-}
-
 /**
  * Events as lines on stdout, each written at once (Kijito spec 6.1). A reader that does not read is waited for without
  * blocking the process, until `take` is aborted; a reader that went away is Fault `reader-gone` (D17).
  * One sink serves all watches of a process: their lines never mix.
  */
-export function createStdoutSink({ clock, log, fd: given = 1 }: StdoutSinkOptions): Sink<unknown> {
+export function createStdoutSink({ clock, log, fd = 1 }: StdoutSinkOptions): Sink<unknown> {
   const serial = createSerial();
   const trouble = createTrouble(log);
-  let out: Out | null = null;
+  let ready = false;
   /** A line that an abort cut: it is completed before anything else is written. */
   let torn: { readonly eventId: string; rest: Uint8Array } | null = null;
 
   /** Returns what could not be written before the abort; empty when all was. */
   async function write(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
-    out ??= openOut(given);
+    if (!ready) unblock(fd);
+    ready = true;
     let rest = bytes;
     while (rest.length > 0) {
       try {
-        rest = rest.subarray(fs.writeSync(out.fd, rest));
+        rest = rest.subarray(fs.writeSync(fd, rest));
       } catch (error) {
         if (errnoOf(error) !== 'EAGAIN') throw error;
         if (signal.aborted) break;
@@ -89,10 +84,7 @@ export function createStdoutSink({ clock, log, fd: given = 1 }: StdoutSinkOption
     keeps: false,
     open: async () => EMPTY_TAIL,
     take: (events, _kept, signal) => serial(() => takeAll(events, signal)),
-    async [Symbol.asyncDispose]() {
-      if (out?.ours) fs.closeSync(out.fd);
-      out = null;
-    },
+    async [Symbol.asyncDispose]() {}, // stdout is not ours to close
   };
 }
 
@@ -105,21 +97,11 @@ function faultAt(error: unknown): Fault {
 }
 
 /**
- * A descriptor on which a write with a full pipe answers EAGAIN. The flag belongs to the open file, which we share with
- * whoever started us, so a pipe is opened once more instead of being changed.
+ * Makes a write to a full pipe or socket answer EAGAIN instead of blocking the process: Node does that to its own stdout when it
+ * is first asked for, and undoes it at exit, since whoever started us shares the flag.
  */
-function openOut(fd: number): Out {
+function unblock(fd: number): void {
   const stat = fs.fstatSync(fd);
-  if (stat.isFIFO()) {
-    try {
-      const flags = fs.constants.O_WRONLY | fs.constants.O_NONBLOCK;
-      return { fd: fs.openSync(`/proc/self/fd/${fd}`, flags), ours: true };
-    } catch (error) {
-      if (GONE.has(errnoOf(error))) throw error;
-      // Not Linux, or the pipe is another user's: fall through.
-    }
-  }
-  // Node makes its own stdio non-blocking when it is first asked for, and puts it back at exit.
-  if (fd === 1 && (stat.isFIFO() || stat.isSocket())) process.stdout.on('error', () => {}); // writes here report it
-  return { fd, ours: false };
+  if (fd !== 1 || !(stat.isFIFO() || stat.isSocket())) return;
+  process.stdout.on('error', () => {}); // nothing is written through the stream; the writes here report it
 }
