@@ -3,7 +3,7 @@
  * WORDS: only test files whose path holds one of them, without types and style. `--check`: only types and style.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,7 +18,9 @@ if (unknown !== undefined)
   fail(`unknown flag ${unknown}: there are --check and --list, and words that test paths hold`);
 
 const files = ['app', 'build', 'core', 'scripts', 'test', 'ui-static']
-  .flatMap((room) => testsUnder(join(root, room)))
+  .map((room) => join(root, room))
+  .filter((folder) => existsSync(folder))
+  .flatMap(testsUnder)
   .map((path) => relative(root, path).split(sep).join('/'))
   .filter((path) => words.length === 0 || words.some((word) => path.includes(word)));
 
