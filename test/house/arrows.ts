@@ -7,7 +7,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['core/events', 'core/net', 'core/state', 'core/link'],
   ['core/sources', 'core/sinks', 'core/inbox', 'core/board', 'core/history', 'core/daemon'],
   ['core/watch', 'core/hooks'],
-  ['app/assets.node.ts', 'app/version.node.ts', 'app/desktop'],
+  ['app/assets.node.ts', 'app/version.node.ts', 'app/desktop', 'ui-static/present.ts'],
   ['app/config', 'app/actions', 'app/tray', 'app/notify', 'app/status', 'app/service'],
   ['app/compose'],
   ['app/cli'],

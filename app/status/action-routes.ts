@@ -1,0 +1,35 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { answerJson, needToken } from './answer.ts';
+import { Refusal } from './problem.ts';
+
+/** The table of actions, as far as a route needs it. */
+export type ActionTable = ReadonlyMap<
+  string,
+  {
+    readonly asks: 'nothing' | 'token';
+    /** @throws Fault `usage` when the params do not fit. */
+    run(params: unknown, signal: AbortSignal): Promise<unknown>;
+  }
+>;
+
+/** `POST /api/v1/actions/NAME`, params as the JSON body (empty = `{}`), answered with `{"result": ...}`. */
+export function actionRoutes(
+  app: FastifyInstance,
+  actions: ActionTable,
+  signalOf: (request: FastifyRequest) => AbortSignal,
+): void {
+  app.post<{ Params: { name: string } }>('/api/v1/actions/:name', async (request, reply) => {
+    const action = actions.get(request.params.name);
+    if (action?.asks !== 'nothing') needToken(request);
+    if (action === undefined) {
+      const name = JSON.stringify(request.params.name.slice(0, 100));
+      throw new Refusal(
+        404,
+        'no-action',
+        `there is no action ${name}`,
+        `use one of: ${[...actions.keys()].join(', ')}`,
+      );
+    }
+    return answerJson(reply, { result: (await action.run(request.body ?? {}, signalOf(request))) ?? null });
+  });
+}

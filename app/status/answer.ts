@@ -1,0 +1,28 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Problem, problemBody, Refusal } from './problem.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the sender may do: `owner` with the token, or on the owner-only socket. */
+    right: 'owner' | 'anyone';
+  }
+}
+
+/** @throws Refusal 401 unless the sender has the token. Message text and actions ask for it (Decision 4). */
+export function needToken(request: FastifyRequest): void {
+  if (request.right !== 'owner') throw unauthorized('this needs the token');
+}
+
+export function unauthorized(message: string): Refusal {
+  const next = 'send Authorization: Bearer TOKEN with the token of the run directory, or use the CLI';
+  return new Refusal(401, 'unauthorized', message, next);
+}
+
+export function answerProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  if (problem.status === 401) void reply.header('WWW-Authenticate', 'Bearer');
+  return reply.code(problem.status).type('application/json; charset=utf-8').send(problemBody(problem));
+}
+
+export function answerJson(reply: FastifyReply, value: unknown): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(value));
+}

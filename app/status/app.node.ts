@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import fastify, { type FastifyRequest } from 'fastify';
+import { actionRoutes } from './action-routes.ts';
+import { answerJson, answerProblem, unauthorized } from './answer.ts';
+import { currentStatus, matches } from './current.ts';
+import type { Place } from './guard.ts';
+import { PAGE_POLICY } from './headers.ts';
+import { hiveRoutes } from './hive-routes.ts';
+import { problemOf, Refusal } from './problem.ts';
+import type { StatusOptions } from './server.node.ts';
+import { createStream } from './stream.ts';
+import { streamRoute } from './stream-route.node.ts';
+import { rightOf } from './token.ts';
+
+export interface StatusApp {
+  /** Answers a request that passed the guard. */
+  handle(request: IncomingMessage, response: ServerResponse, place: Place): void;
+  /** Ends holds and streams. */
+  close(): Promise<void>;
+}
+
+const BODY_LIMIT = 2 * 1024 * 1024;
+/** Kept by a browser, but asked for anew each time. */
+const REVALIDATE = 'private, no-cache';
+
+/** Every route, once, whatever listener a request came in on. `port` is known only when the server listens. */
+export async function createApp(options: StatusOptions, port: () => number, run: string): Promise<StatusApp> {
+  const { board, clock, version, token, page, log } = options;
+  const app = fastify({
+    logger: false,
+    trustProxy: false,
+    bodyLimit: BODY_LIMIT,
+    frameworkErrors: (error, _request, reply) => void answerProblem(reply, problemOf(error)),
+  });
+  const places = new WeakMap<IncomingMessage, Place>();
+  const holds = new Set<AbortController>();
+  const current = currentStatus({ board, clock, version, port, run });
+  const stream = createStream({ board, events: options.events, clock, current });
+
+  /** Aborts when the client leaves before it has its answer, and when Hivebar stops. */
+  const signalOf = (request: FastifyRequest): AbortSignal => {
+    const hold = new AbortController();
+    holds.add(hold);
+    request.raw.socket.once('close', () => hold.abort());
+    answers.set(request, () => void holds.delete(hold));
+    return hold.signal;
+  };
+  const answers = new WeakMap<FastifyRequest, () => void>();
+
+  app.decorateRequest('right', 'anyone');
+  app.addHook('onRequest', async (request) => {
+    if (places.get(request.raw)?.is === 'owner-socket') request.right = 'owner';
+    else {
+      const right = rightOf(request.headers.authorization, token);
+      if (right === 'wrong') throw unauthorized('the token is not the one of this Hivebar');
+      request.right = right;
+    }
+  });
+  app.addHook('onResponse', async (request) => answers.get(request)?.());
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body.length === 0) done(null, undefined);
+    else void parseJson(request, body.toString(), done);
+  });
+  app.setNotFoundHandler(() => {
+    throw new Refusal(404, 'no-route', 'there is nothing here', 'see / or /status.json');
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const problem = problemOf(error);
+    if (problem.code === 'internal')
+      log.error('a request failed', { method: request.method, route: request.routeOptions.url, error });
+    return answerProblem(reply, problem);
+  });
+
+  app.get('/healthz', async (_request, reply) =>
+    answerJson(reply, { ok: true, name: 'hivebar', version, ...options.instance }),
+  );
+  app.get('/status.json', async (request, reply) => {
+    const { body, etag } = current();
+    void reply.header('ETag', etag).header('Cache-Control', REVALIDATE);
+    if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
+    return reply.type('application/json; charset=utf-8').send(body);
+  });
+  app.get('/', async (_request, reply) => {
+    void reply.header('Content-Security-Policy', PAGE_POLICY).type('text/html; charset=utf-8');
+    return reply.send(page.html(current().wire, clock.now()));
+  });
+  for (const [name, { type, body }] of page.files) {
+    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+    app.get(`/assets/${name}`, async (request, reply) => {
+      void reply.header('ETag', etag).header('Cache-Control', REVALIDATE);
+      if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
+      return reply.type(type).send(body);
+    });
+  }
+  streamRoute(app, stream);
+  hiveRoutes(app, options.hive, signalOf);
+  actionRoutes(app, options.actions, signalOf);
+  await app.ready();
+
+  return {
+    handle: (request, response, place) => {
+      places.set(request, place);
+      app.routing(request, response);
+    },
+    close: async () => {
+      for (const hold of holds) hold.abort();
+      stream[Symbol.dispose]();
+      await app.close();
+    },
+  };
+}

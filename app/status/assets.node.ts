@@ -1,0 +1,46 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { extname, join } from 'node:path';
+import type { Asset, PageAssets } from './page-assets.ts';
+import { renderPage } from './render-page.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+// In the package the built page stands in dist/page/ beside the compiled files; in a checkout it is made from ui-static/.
+const FOLDER = import.meta.filename.endsWith('.ts')
+  ? join(import.meta.dirname, '..', '..', 'ui-static')
+  : join(import.meta.dirname, 'page');
+
+/**
+ * Reads the page into memory, once. From a checkout its TypeScript is stripped of types and served file by file, so that
+ * there is no build step to forget; the package holds what `build/page.ts` bundled.
+ */
+export function loadPage(folder: string = FOLDER): PageAssets {
+  const template = readFileSync(join(folder, 'index.html'), 'utf8');
+  const files = new Map<string, Asset>();
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const type = TYPES[extname(name)];
+    if (type !== undefined) files.set(name, { type, body: readFileSync(path) });
+    else if (name.endsWith('.ts') && !name.endsWith('.test.ts') && !existsSync(path.replace(/\.ts$/, '.js'))) {
+      const code = stripped(readFileSync(path, 'utf8')).replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'");
+      files.set(name.replace(/\.ts$/, '.js'), { type: TYPES['.js'] ?? '', body: Buffer.from(code) });
+    }
+  }
+  return { html: (status, now) => renderPage(template, status, now), files };
+}
+
+/** Node calls its own function experimental, once, on stderr: nothing that who starts Hivebar could act on. */
+function stripped(code: string): string {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return stripTypeScriptTypes(code);
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

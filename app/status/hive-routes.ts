@@ -1,0 +1,65 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type LocalHive, mailOf, parseInboxQuery, parsePendingQuery } from '../../core/inbox/index.ts';
+import { type Count, Fault } from '../../core/model/index.ts';
+import { answerJson, needToken } from './answer.ts';
+import { Refusal } from './problem.ts';
+
+/** The local hive, as far as its routes need it. */
+export type HiveApi = Pick<LocalHive, 'send' | 'inbox' | 'personas' | 'pending'>;
+
+/**
+ * The local hive over HTTP: paths, parameters and envelopes of the Kijito contract (a). Message text and sending ask for
+ * the token; names and counts are open. `signalOf` ends a hold when its client leaves or Hivebar stops.
+ */
+export function hiveRoutes(
+  app: FastifyInstance,
+  hive: HiveApi,
+  signalOf: (request: FastifyRequest) => AbortSignal,
+): void {
+  app.get('/api/inbox', async (request, reply) => {
+    needToken(request);
+    return answerJson(reply, hive.inbox(good(parseInboxQuery(paramsOf(request)))));
+  });
+
+  app.get('/api/personas', async (_request, reply) =>
+    answerJson(reply, { result: hive.personas().map(({ name }) => ({ persona: name })) }),
+  );
+
+  app.get('/api/notify/pending', async (request, reply) => {
+    const { waitMs, cursor } = good(parsePendingQuery(paramsOf(request)));
+    // without a cursor there is nothing to wait past: a client that arms is answered at once
+    const hold = cursor !== null && waitMs > 0 ? { cursor, ms: waitMs } : null;
+    const levels = await hive.pending(hold, signalOf(request));
+    return answerJson(reply, { result: pendingOf(levels.of), cursor: levels.cursor });
+  });
+
+  app.post('/api/send', async (request, reply) => {
+    needToken(request);
+    return answerJson(reply, { result: await hive.send(mailOf(request.body)) });
+  });
+}
+
+function paramsOf(request: FastifyRequest): URLSearchParams {
+  const at = request.url.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : request.url.slice(at));
+}
+
+function good<T>(parsed: T | Fault): T {
+  if (parsed instanceof Fault) throw parsed;
+  return parsed;
+}
+
+/** Only personas with unread mail are named: absent means none (Kijito contract a). */
+function pendingOf(levels: Awaited<ReturnType<HiveApi['pending']>>['of']): object[] {
+  const result: object[] = [];
+  for (const [persona, { unread, urgent }] of levels) {
+    const n = numberOf(unread);
+    if (n > 0) result.push({ persona, unread: n, unread_urgent: numberOf(urgent) });
+  }
+  return result;
+}
+
+function numberOf(count: Count): number {
+  if (count.is !== 'unknown') return count.n;
+  throw new Refusal(503, 'unknown', 'a count is not known now', 'ask again'); // to leave it out would say "none"
+}

@@ -1,0 +1,107 @@
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { connect } from 'node:net';
+import { dirname } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+
+/** What a bind came to: `unavailable`, where the machine has no such address. */
+export type Bound = { readonly is: 'bound'; readonly port: number } | { readonly is: 'unavailable' };
+
+/**
+ * Binds one loopback address, port 0 = any.
+ *
+ * @throws Fault `port-taken` when something else listens there.
+ */
+export async function bindLoopback(server: Server, host: '127.0.0.1' | '::1', port: number): Promise<Bound> {
+  try {
+    await listening(server, { host, port, ipv6Only: host === '::1' });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT') return { is: 'unavailable' };
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+    const why = code === 'EADDRINUSE' ? 'is in use' : 'may not be used by this user';
+    throw new Fault(
+      'port-taken',
+      `port ${port} of ${host} ${why}`,
+      { is: 'machine', key: `port:${port}` },
+      { cause: error },
+    );
+  }
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error(`${host} has no port`);
+  return { is: 'bound', port: address.port };
+}
+
+/** The longest path a socket may have, without its final NUL: Linux has 108 bytes, macOS and the BSDs 104. */
+const MAX_PATH = process.platform === 'linux' ? 107 : 103;
+
+/**
+ * Binds the owner-only socket, mode 0600 in a directory that is ours alone. A socket that nobody listens on any more is
+ * replaced; one that answers belongs to a running Hivebar.
+ *
+ * @throws Fault `port-taken` when one answers; `unwritable` when directory or path can not serve.
+ */
+export async function bindOwnerSocket(server: Server, path: string): Promise<void> {
+  if (Buffer.byteLength(path) > MAX_PATH) {
+    throw refused(path, `the path is longer than the ${MAX_PATH} bytes a socket may have; set a shorter HIVEBAR_HOME`);
+  }
+  checkDirectory(dirname(path));
+  await clear(path);
+  try {
+    await listening(server, { path, readableAll: false, writableAll: false });
+    chmodSync(path, 0o600);
+  } catch (error) {
+    throw refused(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function checkDirectory(path: string): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) throw refused(path, 'the directory is missing');
+  if (!stat.isDirectory()) throw refused(path, 'is no directory');
+  const uid = process.getuid?.();
+  if (uid === undefined) return; // no modes on this platform; the user profile is private by itself
+  if (stat.uid !== uid) throw refused(path, `belongs to user ${stat.uid}, not to us (user ${uid})`);
+  if ((stat.mode & 0o077) !== 0)
+    throw refused(path, `has mode ${(stat.mode & 0o777).toString(8)}, and others may enter`);
+}
+
+async function clear(path: string): Promise<void> {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (!stat.isSocket()) throw refused(path, 'is there and is no socket');
+  if (await answers(path)) {
+    throw new Fault('port-taken', `a running Hivebar answers on ${path}`, { is: 'machine', key: `file:${path}` });
+  }
+  unlinkSync(path);
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false)); // refused: its owner is dead
+  });
+}
+
+function listening(server: Server, where: Parameters<Server['listen']>[0]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: Error): void => reject(error);
+    server.once('error', failed);
+    server.listen(where, () => {
+      server.off('error', failed);
+      resolve();
+    });
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+function refused(path: string, why: string): Fault {
+  return new Fault('unwritable', `${path}: ${why}`, { is: 'machine', key: `file:${path}` });
+}

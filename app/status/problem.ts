@@ -1,0 +1,57 @@
+import { FAULTS, Fault, type FaultCode } from '../../core/model/index.ts';
+
+/** A refusal as it goes over the wire, always `{"error": {code, message, next}}`. */
+export interface Problem {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  /** What the sender should do. */
+  readonly next: string;
+}
+
+/** Thrown by a route to refuse. */
+export class Refusal extends Error {
+  readonly problem: Problem;
+
+  constructor(status: number, code: string, message: string, next: string) {
+    super(message);
+    this.name = 'Refusal';
+    this.problem = { status, code, message, next };
+  }
+}
+
+const STATUS: Partial<Record<FaultCode, number>> = {
+  usage: 400,
+  'not-found': 404,
+  'too-large': 413,
+  'no-space': 507,
+  unwritable: 507,
+  database: 503,
+};
+
+/** Any thrown value as what the sender is told. What was not foreseen tells nothing of our inside. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Refusal) return error.problem;
+  if (error instanceof Fault) {
+    return {
+      status: STATUS[error.code] ?? 500,
+      code: error.code,
+      message: error.message,
+      next: error.code === 'usage' ? 'mend the request and send it again' : FAULTS[error.code].next,
+    };
+  }
+  if (
+    error instanceof Error &&
+    'statusCode' in error &&
+    typeof error.statusCode === 'number' &&
+    error.statusCode < 500
+  ) {
+    const message = error.message;
+    return { status: error.statusCode, code: 'bad-request', message, next: 'send a whole JSON object' };
+  }
+  return { status: 500, code: 'internal', message: 'this request failed inside Hivebar', next: FAULTS.internal.next };
+}
+
+export function problemBody({ code, message, next }: Problem): string {
+  return JSON.stringify({ error: { code, message, next } });
+}

@@ -1,0 +1,62 @@
+import type { Instant } from '../../core/model/index.ts';
+import { cardOf, causeOf, hasManySources, inOrder, type Slots, summaryOf } from '../../ui-static/present.ts';
+import type { StatusWire } from './wire.ts';
+
+/**
+ * The page as a document that says everything without JavaScript. The markup of a card and of a cause stands once, in the
+ * `template` elements of index.html: here they are filled as text, in the browser they are cloned and filled by the same
+ * slots. Only `template` is trusted; every value is escaped.
+ */
+export function renderPage(template: string, status: StatusWire, now: Instant): string {
+  const summary = summaryOf(status);
+  const many = hasManySources(status);
+  const card = innerOf(template, 'card');
+  const cause = innerOf(template, 'cause');
+  const cards = inOrder(status.personas).map((persona) => {
+    const { id, look, flags, slots } = cardOf(persona, now, many);
+    return fill(card, slots)
+      .replace('data-id=""', () => `data-id="${escaped(id)}"`)
+      .replace('data-look=""', `data-look="${look}"`)
+      .replace('data-flags=""', `data-flags="${flags}"`);
+  });
+  const causes = status.causes.map((one) => fill(cause, causeOf(one, now)));
+  const head = template.indexOf('<template');
+  return (
+    fill(template.slice(0, head), summary.slots)
+      .replace('{{look}}', summary.look)
+      .replace('{{title}}', () => escaped(summary.title))
+      .replace('{{causes}}', () => causes.join(''))
+      .replace('{{cards}}', () => cards.join('')) + template.slice(head)
+  );
+}
+
+/** Puts each slot's text into its element, in place of what the template has there, or hides the element when it has none. */
+function fill(html: string, slots: Slots): string {
+  return html.replace(
+    /(<[a-z][a-z0-9]*[^>]*\sdata-slot="(\w+)"[^>]*)>[^<]*/g,
+    (whole: string, tag: string, slot: string) => {
+      const text = slots[slot];
+      if (text === undefined) return whole;
+      return text === null ? `${tag} hidden>` : `${tag}>${escaped(text)}`;
+    },
+  );
+}
+
+function innerOf(template: string, id: string): string {
+  const inner = new RegExp(`<template id="${id}">([\\s\\S]*?)</template>`).exec(template)?.[1];
+  if (inner === undefined) throw new Error(`index.html has no template "${id}"`);
+  return inner.trim();
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text as it may stand in an element or a quoted attribute. NUL, which HTML can not hold, becomes U+FFFD. */
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c).replaceAll('\0', '\ufffd');
+}

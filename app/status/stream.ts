@@ -1,0 +1,204 @@
+import type { Board } from '../../core/board/index.ts';
+import type { Clock } from '../../core/ports/index.ts';
+import type { Outbox, OutboxRow } from '../../core/sinks/outbox/index.ts';
+import type { Current } from './current.ts';
+import { lineFor } from './redact.ts';
+
+/** The outbox, as far as a follower needs it. */
+export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'newest' | 'onTold'>;
+
+/** The far end of one connection. */
+export interface Outlet {
+  /** False: it holds more than it should; nothing more is written until `drained` is called. */
+  write(text: string): boolean;
+  /** Ends the connection at once, whatever is still to be sent. */
+  drop(): void;
+}
+
+export interface StreamReader extends Disposable {
+  drained(): void;
+}
+
+export interface Stream extends Disposable {
+  /** How many read now. */
+  readonly readers: number;
+  /** Starts to serve a reader: from now on, or from after the event it names. Dispose when it has gone. */
+  join(outlet: Outlet, since: string | null, right: 'owner' | 'anyone'): StreamReader;
+}
+
+/** At most one `status` message in this time, however fast the board changes. */
+const STATUS_EVERY_MS = 250;
+const KEEP_ALIVE_MS = 15_000;
+/** A reader that takes nothing for so long is dropped; it comes back with its Last-Event-ID and has lost nothing. */
+const STUCK_MS = 30_000;
+const BEAT_MS = 1000;
+const BATCH = 256;
+
+interface Reader {
+  readonly outlet: Outlet;
+  readonly right: 'owner' | 'anyone';
+  /** Everything up to here was written to it. While it is open, that is everything there is. */
+  seq: number;
+  open: boolean;
+  stuckSince: number;
+  lastWrite: number;
+  statusDue: boolean;
+}
+
+/**
+ * `/api/v1/stream`: server-sent events. `status` messages show the board, throttled; a slow reader skips to the newest.
+ * `event` messages are the lines of the event files, each once and in one order. Every reader has a position in the outbox
+ * and is written to only as fast as it takes: behind it lies the outbox, not a buffer of ours, so memory is bounded and
+ * nothing is lost. Replay and live are one: who is open has everything, who was not reads on from where it stood.
+ */
+export function createStream(of: {
+  readonly board: Board;
+  readonly events: EventLog;
+  readonly clock: Clock;
+  readonly current: () => Current;
+}): Stream {
+  const { board, events, clock, current } = of;
+  const readers = new Set<Reader>();
+  let statusAt = Number.NEGATIVE_INFINITY;
+  let statusTag = '';
+  let statusTimer: Disposable | null = null;
+  let beatTimer: Disposable | null = null;
+
+  const write = (reader: Reader, text: string): void => {
+    reader.lastWrite = clock.monotonic();
+    if (reader.outlet.write(text)) return;
+    reader.open = false;
+    reader.stuckSince = reader.lastWrite;
+  };
+  const writeRows = (reader: Reader, rows: readonly OutboxRow[]): void => {
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    reader.seq = last.seq;
+    write(reader, rows.map((row) => messageOf(row, reader.right)).join(''));
+  };
+  const catchUp = (reader: Reader): void => {
+    while (reader.open && readers.has(reader)) {
+      const rows = events.after(null, reader.seq, BATCH);
+      if (rows.length === 0) return;
+      writeRows(reader, rows);
+    }
+  };
+  /** What a reader is owed: all events after its position, then the status if it missed one. */
+  const goOn = (reader: Reader): void => {
+    catchUp(reader);
+    if (!reader.open || !reader.statusDue) return;
+    reader.statusDue = false;
+    write(reader, statusMessage(current().body));
+  };
+  const tell = (rows: readonly OutboxRow[]): void => {
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    const texts = { owner: '', anyone: '' };
+    for (const reader of readers) {
+      if (!reader.open) continue;
+      const fresh = rows.filter((row) => row.seq > reader.seq);
+      if (fresh.length < rows.length) {
+        writeRows(reader, fresh);
+        continue;
+      }
+      texts[reader.right] ||= rows.map((row) => messageOf(row, reader.right)).join('');
+      reader.seq = last.seq;
+      write(reader, texts[reader.right]);
+    }
+  };
+  const sendStatus = (): void => {
+    statusTimer?.[Symbol.dispose]();
+    statusTimer = null;
+    const { body, etag } = current();
+    statusAt = clock.monotonic();
+    statusTag = etag;
+    const text = statusMessage(body);
+    for (const reader of readers) {
+      reader.statusDue = !reader.open;
+      if (reader.open) write(reader, text);
+    }
+  };
+  const statusSoon = (): void => {
+    if (readers.size === 0 || statusTimer !== null) return;
+    const wait = statusAt + STATUS_EVERY_MS - clock.monotonic();
+    if (wait <= 0) sendStatus();
+    else statusTimer = clock.after(wait, sendStatus);
+  };
+  const beat = (): void => {
+    beatTimer = readers.size === 0 ? null : clock.after(BEAT_MS, beat);
+    const now = clock.monotonic();
+    for (const reader of readers) {
+      if (!reader.open && now - reader.stuckSince >= STUCK_MS) reader.outlet.drop();
+      else if (reader.open && now - reader.lastWrite >= KEEP_ALIVE_MS) write(reader, ': still here\n\n');
+    }
+    if (readers.size > 0 && now - statusAt >= freshEvery(board) && current().etag !== statusTag) sendStatus();
+  };
+
+  const onTold = events.onTold(tell);
+  const onChange = board.changes(statusSoon);
+
+  return {
+    get readers() {
+      return readers.size;
+    },
+    join: (outlet, since, right) => {
+      const replay = since === null ? null : events.since(null, since, 1);
+      const resumes = replay?.is === 'rows';
+      const newest = events.newest();
+      const now = clock.monotonic();
+      const next = resumes ? replay.rows[0] : undefined;
+      const seq = next === undefined ? (newest?.seq ?? 0) : next.seq - 1;
+      const reader: Reader = { outlet, right, seq, open: true, stuckSince: now, lastWrite: now, statusDue: true };
+      readers.add(reader);
+      beatTimer ??= clock.after(BEAT_MS, beat);
+      write(reader, greeting(resumes ? since : (newest?.eventId ?? null), resumes ? null : since));
+      goOn(reader);
+      return {
+        drained: () => {
+          reader.open = true;
+          goOn(reader);
+        },
+        [Symbol.dispose]: () => void readers.delete(reader),
+      };
+    },
+    [Symbol.dispose]: () => {
+      onTold[Symbol.dispose]();
+      onChange[Symbol.dispose]();
+      statusTimer?.[Symbol.dispose]();
+      beatTimer?.[Symbol.dispose]();
+      for (const reader of readers) reader.outlet.drop();
+      readers.clear();
+    },
+  };
+}
+
+/** How often freshness alone is sent: well before the first number would look old, but no oftener than once a second. */
+function freshEvery(board: Board): number {
+  let least = 30_000;
+  for (const { unread } of board.snapshot().personas) {
+    if (unread.asOf !== null && unread.staleAfter !== null) least = Math.min(least, unread.staleAfter - unread.asOf);
+  }
+  return Math.max(BEAT_MS, least / 3);
+}
+
+function statusMessage(body: string): string {
+  return `event: status\ndata: ${body}\n\n`;
+}
+
+function messageOf({ eventId, line }: OutboxRow, right: 'owner' | 'anyone'): string {
+  return `${idLine(eventId)}event: event\ndata: ${lineFor(line, right)}\n\n`;
+}
+
+/** A persona's name is another's text: with a line break or NUL in it an id can be no field here, and is only in the data. */
+function idLine(eventId: string): string {
+  return /[\r\n\0]/.test(eventId) ? '' : `id: ${eventId}\n`;
+}
+
+/**
+ * Says where the reader stands, so that one who is cut off before its first event comes back to the same place. `gap`:
+ * the event it named is unknown or too old, and what lay between is not to be had here.
+ */
+function greeting(at: string | null, gap: string | null): string {
+  const hello = `${at === null ? '' : idLine(at)}event: hello\ndata: ${JSON.stringify({ since: at })}\n\n`;
+  return `retry: 2000\n\n${gap === null ? '' : `event: gap\ndata: ${JSON.stringify({ since: gap })}\n\n`}${hello}`;
+}

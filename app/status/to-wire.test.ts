@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Value } from 'typebox/value';
+import { createBoard, type Fact } from '../../core/board/index.ts';
+import { type Count, exactly, Fault, UNKNOWN, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { toWire } from './to-wire.ts';
+import { StatusWire } from './wire.ts';
+
+const NOW = Date.UTC(2026, 5, 20, 10);
+const META = { now: NOW, version: '1.2.3', port: 7475 };
+
+const fault = new Fault('refused', 'connect to 127.0.0.1:7474 was refused', { is: 'source', key: 'h' });
+function joined(persona: string): Fact {
+  const paths = { stem: persona, eventsFile: `/state/events.${persona}.ndjson` };
+  return {
+    is: 'joined',
+    at: NOW - 9000,
+    persona,
+    source: 'kijito',
+    address: persona,
+    label: persona,
+    ...paths,
+    staleAfterMs: 5000,
+  };
+}
+function looked(persona: string, unread: Count): Fact {
+  const at = NOW - 1000;
+  return {
+    is: 'looked',
+    at,
+    persona,
+    reach: { is: 'up', since: at },
+    unread,
+    urgent: exactly(0),
+    vital: VITAL_NOT_REPORTED,
+    cursor: 7,
+  };
+}
+function wireOf(...facts: Fact[]): StatusWire {
+  const board = createBoard();
+  for (const fact of facts) board.put(fact);
+  return toWire(board.snapshot(), META);
+}
+function valid(wire: unknown): void {
+  assert.deepEqual([...Value.Errors(StatusWire, wire)], []);
+}
+
+test('a persona has exactly the keys of the specification, in its order', () => {
+  const wire = wireOf(joined('ada'), looked('ada', exactly(3)));
+  valid(wire);
+  assert.deepEqual(wire.personas[0], {
+    id: 'ada',
+    stem: 'ada',
+    source: 'kijito',
+    label: 'ada',
+    state: 'UP',
+    reason: null,
+    since: '2026-06-20T09:59:59.000000+00:00',
+    agent: 'unknown',
+    agentReason: 'not-reported',
+    unread: 3,
+    unreadIs: 'exact',
+    urgent: 0,
+    cursor: 7,
+    lastEventId: null,
+    lastMailAt: null,
+    asOf: '2026-06-20T09:59:59.000000+00:00',
+    staleAfter: '2026-06-20T10:00:04.000000+00:00',
+    muted: null,
+    eventsFile: '/state/events.ada.ndjson',
+  });
+  assert.deepEqual(Object.keys(wire), Object.keys(StatusWire.properties));
+  assert.deepEqual(Object.keys(wire.totals), Object.keys(StatusWire.properties.totals.properties));
+});
+
+test('a number that is not known is null and says so, and is never 0', () => {
+  const wire = wireOf(joined('ada'));
+  valid(wire);
+  assert.deepEqual(
+    [wire.personas[0]?.unread, wire.personas[0]?.unreadIs, wire.personas[0]?.state],
+    [null, 'unknown', 'PENDING'],
+  );
+  assert.deepEqual([wire.totals.unread, wire.totals.unreadIs], [null, 'unknown']);
+});
+
+test('a lower bound says that it is one, and makes the total one', () => {
+  const wire = wireOf(joined('ada'), joined('bo'), looked('ada', { is: 'atLeast', n: 200 }), looked('bo', exactly(1)));
+  assert.deepEqual([wire.personas[0]?.unread, wire.personas[0]?.unreadIs], [200, 'atLeast']);
+  assert.deepEqual([wire.totals.unread, wire.totals.unreadIs], [201, 'atLeast']);
+});
+
+test('failing below the threshold is UP with its reason, down is DOWN and a cause', () => {
+  const failing = wireOf(joined('ada'), {
+    is: 'failed',
+    at: NOW,
+    persona: 'ada',
+    fault,
+    reach: { is: 'failing', failures: 1, why: 'refused' },
+  });
+  assert.equal(failing.personas[0]?.state, 'UP');
+  assert.match(failing.personas[0]?.reason ?? '', /127\.0\.0\.1:7474.*running/);
+  const down = wireOf(joined('ada'), {
+    is: 'failed',
+    at: NOW,
+    persona: 'ada',
+    fault,
+    reach: { is: 'down', since: NOW, failures: 3, why: 'refused' },
+  });
+  valid(down);
+  assert.equal(down.personas[0]?.state, 'DOWN');
+  assert.deepEqual(down.causes[0]?.personas, ['ada']);
+});
+
+test('events that wait are a reason although the inbox is UP', () => {
+  const full = new Fault('no-space', 'no space left', { is: 'machine', key: 'disk' });
+  const wire = wireOf(joined('ada'), looked('ada', exactly(1)), { is: 'held', at: NOW, persona: 'ada', fault: full });
+  assert.equal(wire.personas[0]?.state, 'UP');
+  assert.match(wire.personas[0]?.reason ?? '', /no space left/);
+});
+
+test('a mute is an end, "forever" or null, and is over when its time is, also between two facts', () => {
+  const until = (at: number): string | null | undefined =>
+    wireOf(joined('ada'), { is: 'muted', at: NOW - 5000, persona: 'ada', until: { is: 'at', at } }).personas[0]?.muted;
+  assert.equal(until(NOW + 60_000), '2026-06-20T10:01:00.000000+00:00');
+  assert.equal(until(NOW), null);
+  assert.equal(
+    wireOf({ is: 'muted', at: 1, persona: null, until: { is: 'forever' } }).notifications.pausedUntil,
+    'forever',
+  );
+});
+
+test('a source that has not said where it is has no address', () => {
+  assert.equal(wireOf(joined('ada')).hives[0]?.address, null);
+  valid(wireOf(joined('ada'), { is: 'source', at: 1, source: 'kijito', address: 'http://h', fault }));
+});
+
+test('property: whatever is known, what is emitted fits the schema', () => {
+  const count = fc.oneof(
+    fc.nat().map(exactly),
+    fc.nat().map((n): Count => ({ is: 'atLeast', n })),
+    fc.constant(UNKNOWN),
+  );
+  const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 8 });
+  const history = fc.array(fc.tuple(name, count, fc.boolean()), { maxLength: 8 });
+  fc.assert(
+    fc.property(history, (rows) => {
+      const facts = rows.flatMap(([persona, unread, down]): Fact[] => [
+        joined(persona),
+        looked(persona, unread),
+        ...(down
+          ? [
+              {
+                is: 'failed',
+                at: NOW,
+                persona,
+                fault,
+                reach: { is: 'down', since: NOW, failures: 3, why: 'refused' },
+              } as const,
+            ]
+          : []),
+      ]);
+      valid(JSON.parse(JSON.stringify(wireOf(...facts))));
+    }),
+  );
+});

@@ -1,0 +1,82 @@
+import type { HiveView, PersonaView, Snapshot, Until } from '../../core/board/index.ts';
+import { type Count, type Instant, isoOf, standing } from '../../core/model/index.ts';
+import type { HiveWire, PersonaWire, StatusWire } from './wire.ts';
+
+/** What the snapshot does not know of itself. */
+export interface WireMeta {
+  readonly now: Instant;
+  readonly version: string;
+  readonly port: number;
+}
+
+/** The snapshot as it goes over the wire. Pure: same snapshot and meta, same answer. */
+export function toWire(snapshot: Snapshot, { now, version, port }: WireMeta): StatusWire {
+  const { unread, urgent, up, down, personas } = snapshot.totals;
+  return {
+    schema: 1,
+    rev: snapshot.rev,
+    generatedAt: isoOf(now),
+    version,
+    port,
+    totals: { unread: numberOf(unread), unreadIs: unread.is, urgent: numberOf(urgent), up, down, personas },
+    hives: snapshot.hives.map(hiveWire),
+    personas: snapshot.personas.map((persona) => personaWire(persona, now)),
+    causes: snapshot.causes.map(({ key, scope, since, message, personas: ids }) => ({
+      key,
+      scope,
+      since: isoOf(since),
+      message,
+      personas: [...ids],
+    })),
+    tray: { state: snapshot.tray },
+    notifications: { state: snapshot.notifications, pausedUntil: silence(snapshot.paused, now) },
+  };
+}
+
+function personaWire(view: PersonaView, now: Instant): PersonaWire {
+  return {
+    id: view.id,
+    stem: view.stem,
+    source: view.source,
+    label: view.label,
+    state: standing(view.reach),
+    reason: view.reason ?? view.held,
+    since: timeOf(view.since),
+    agent: view.vital.is,
+    agentReason: view.vital.is === 'live' ? null : view.vital.why,
+    unread: numberOf(view.unread.value),
+    unreadIs: view.unread.value.is,
+    urgent: numberOf(view.urgent.value),
+    cursor: view.cursor,
+    lastEventId: view.lastEventId,
+    lastMailAt: timeOf(view.lastMailAt),
+    asOf: timeOf(view.unread.asOf),
+    staleAfter: timeOf(view.unread.staleAfter),
+    muted: silence(view.muted, now),
+    eventsFile: view.eventsFile,
+  };
+}
+
+function hiveWire({ source, address, state, reason }: HiveView): HiveWire {
+  return { source, address: address === '' ? null : address, state, reason };
+}
+
+function numberOf(count: Count): number | null {
+  return count.is === 'unknown' ? null : count.n;
+}
+
+function timeOf(at: Instant | null): string | null {
+  return at === null ? null : isoOf(at);
+}
+
+/** A silence that ran out between two facts is over here too. */
+function silence(until: Until, now: Instant): string | null {
+  switch (until.is) {
+    case 'never':
+      return null;
+    case 'forever':
+      return 'forever';
+    case 'at':
+      return until.at <= now ? null : isoOf(until.at);
+  }
+}

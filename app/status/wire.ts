@@ -1,0 +1,112 @@
+import { type Static, Type } from 'typebox';
+
+/**
+ * What `/status.json` and the `status` messages of the stream say. This file owns the shape: page, CLI, docs and OpenAPI
+ * derive from it, and a test compares what is emitted with it. Within `schema: 1` keys are only ever added.
+ */
+
+const closed = { additionalProperties: false };
+
+const Time = (description: string) =>
+  Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}\\+00:00$', description });
+const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+const Whole = (description: string) => Type.Integer({ minimum: 0, description });
+
+const UnreadIs = Type.Union([Type.Literal('exact'), Type.Literal('atLeast'), Type.Literal('unknown')], {
+  description:
+    'How well `unread` is known: that many; that many or more; not at all, and then `unread` is null and not 0.',
+});
+const Silence = Type.Union([Type.Null(), Type.Literal('forever'), Time('Silent until then.')], {
+  description: 'Null: not silent.',
+});
+
+export const PersonaWire = Type.Object(
+  {
+    id: Type.String({ description: 'Unique in Hivebar. Untrusted text: it comes from a directory of names.' }),
+    stem: Type.String({ description: 'What the names of its files are made from; safe in a path.' }),
+    source: Type.String({ description: 'The inbox system it lives in.' }),
+    label: Type.String({ description: 'What a person reads. Untrusted text.' }),
+    state: Type.Union([Type.Literal('UP'), Type.Literal('DOWN'), Type.Literal('PENDING'), Type.Literal('OFF')], {
+      description:
+        'UP: can be read, also while it fails below the threshold. PENDING: not seen yet. OFF is reserved for paused.',
+    }),
+    reason: Nullable(
+      Type.String({ description: 'Why it fails or is down, or why its events wait, and the next step.' }),
+    ),
+    since: Nullable(Time('When the present state began.')),
+    agent: Type.Union([Type.Literal('live'), Type.Literal('gone'), Type.Literal('stalled'), Type.Literal('unknown')], {
+      description: 'What the inbox says of its reader. It changes no state.',
+    }),
+    agentReason: Nullable(Type.String({ description: 'Null when live.' })),
+    unread: Nullable(Whole('Null when unknown.')),
+    unreadIs: UnreadIs,
+    urgent: Nullable(Whole('Unread and urgent; a lower bound where the source can not tell. Null when unknown.')),
+    cursor: Nullable(Type.Integer({ description: 'Mail up to this id was handed over. Null before the first look.' })),
+    lastEventId: Nullable(Type.String({ description: 'The last event its agent was told.' })),
+    lastMailAt: Nullable(Time('When its agent was last told of mail.')),
+    asOf: Nullable(Time('When the numbers were seen. Null: never.')),
+    staleAfter: Nullable(Time('The numbers are old when nothing newer has come by then.')),
+    muted: Silence,
+    eventsFile: Nullable(Type.String({ description: 'Absolute path of the file its agent follows.' })),
+  },
+  closed,
+);
+
+export const CauseWire = Type.Object(
+  {
+    key: Type.String({ description: 'The same key is the same outage.' }),
+    scope: Type.Union([Type.Literal('persona'), Type.Literal('source'), Type.Literal('machine')]),
+    since: Time('When it began.'),
+    message: Type.String({ description: 'What is wrong, with which value, and the next step.' }),
+    personas: Type.Array(Type.String(), { description: 'Ids of those it takes down or holds up.' }),
+  },
+  closed,
+);
+
+export const HiveWire = Type.Object(
+  {
+    source: Type.String(),
+    address: Nullable(Type.String({ description: 'Null until the source has said where it is.' })),
+    state: Type.Union([Type.Literal('UP'), Type.Literal('DOWN'), Type.Literal('PENDING')]),
+    reason: Nullable(Type.String()),
+  },
+  closed,
+);
+
+export const StatusWire = Type.Object(
+  {
+    schema: Type.Literal(1),
+    rev: Whole('Rises when anything but freshness changes, within one run of Hivebar.'),
+    generatedAt: Time('When this was written.'),
+    version: Type.String(),
+    port: Type.Integer({ minimum: 0, maximum: 65535, description: 'The loopback port of the status server.' }),
+    totals: Type.Object(
+      {
+        unread: Nullable(Whole('The sum over all personas. Null when no part of it is known.')),
+        unreadIs: UnreadIs,
+        urgent: Nullable(Whole('As unread.')),
+        up: Whole('Personas that are UP.'),
+        down: Whole('Personas that are DOWN.'),
+        personas: Whole('All personas.'),
+      },
+      closed,
+    ),
+    hives: Type.Array(HiveWire),
+    personas: Type.Array(PersonaWire, { description: 'By id, in code-unit order.' }),
+    causes: Type.Array(CauseWire, {
+      description: 'Oldest first. One outage is one cause, however many it takes down.',
+    }),
+    tray: Type.Object({ state: Type.String({ description: 'How the tray icon does.' }) }, closed),
+    notifications: Type.Object(
+      { state: Type.String({ description: 'How desktop notifications do.' }), pausedUntil: Silence },
+      closed,
+    ),
+  },
+  { ...closed, title: 'Hivebar status' },
+);
+
+export type StatusWire = Static<typeof StatusWire>;
+export type PersonaWire = Static<typeof PersonaWire>;
+export type CauseWire = Static<typeof CauseWire>;
+export type HiveWire = Static<typeof HiveWire>;

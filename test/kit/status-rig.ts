@@ -1,0 +1,208 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type ActionTable,
+  loadPage,
+  type StatusOptions,
+  type StatusServer,
+  startStatus,
+} from '../../app/status/index.ts';
+import { type Board, createBoard, type Fact } from '../../core/board/index.ts';
+import { type NewEvent, newEventId } from '../../core/events/index.ts';
+import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
+import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { realClock, silentLog } from '../../core/ports/index.ts';
+import { type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
+import { type Database, openDatabase, realDisk } from '../../core/state/index.ts';
+
+export const TOKEN = 'correct-horse-battery-staple';
+
+/** A status server on real sockets with a real local hive, outbox and board, in a directory of its own. */
+export interface StatusRig extends AsyncDisposable {
+  readonly server: StatusServer;
+  readonly port: number;
+  readonly board: Board;
+  readonly hive: LocalHive;
+  readonly outbox: Outbox<object>;
+  readonly db: Database;
+  readonly dir: string;
+  readonly socketPath: string;
+  /** Commits mail to the persona's outbox, and puts it on the board when it is told. */
+  mail(persona: string, ...ids: number[]): Promise<void>;
+  /** The same with `count` messages of about 4 KB in one commit. */
+  bulk(persona: string, first: number, count: number): Promise<void>;
+  join(persona: string, label?: string, source?: string): void;
+  look(persona: string, unread: number, urgent?: number): void;
+  down(persona: string, key?: string): void;
+}
+
+export async function statusRig(over: Partial<StatusOptions> = {}): Promise<StatusRig> {
+  const dir = mkdtempSync(join(tmpdir(), 'hb-status-'));
+  const run = join(dir, 'run');
+  mkdirSync(run, { mode: 0o700 });
+  const socketPath = join(run, 'hivebar.sock');
+  const db = openDatabase(join(dir, 'hivebar.sqlite'));
+  const disk = realDisk(silentLog);
+  const hive = openLocalHive({ db, clock: realClock, log: silentLog, contentChars: 220 });
+  const outbox = openOutbox<object>({ db, disk, clock: realClock, directory: join(dir, 'events'), onBehind: () => {} });
+  const board = createBoard();
+  const put = (fact: Fact): void => board.put(fact);
+  const sinks = new Map<string, ReturnType<typeof outbox.sinkFor>>();
+  const cleanUp = (): void => {
+    hive[Symbol.dispose]();
+    outbox[Symbol.dispose]();
+    db[Symbol.dispose]();
+    rmSync(dir, { recursive: true });
+  };
+  const server = await startStatus({
+    board,
+    hive,
+    actions: ACTIONS,
+    events: outbox,
+    page: loadPage(),
+    token: TOKEN,
+    port: 0,
+    socketPath,
+    version: '0.0.0-test',
+    instance: { id: 'cafe', pid: process.pid },
+    clock: realClock,
+    log: silentLog,
+    ...over,
+  }).catch((error: unknown) => {
+    cleanUp();
+    throw error;
+  });
+  const tell = async (persona: string, events: readonly NewEvent[]): Promise<void> => {
+    let sink = sinks.get(persona);
+    if (sink === undefined) {
+      sink = outbox.sinkFor(persona, persona.replaceAll(/[^a-z0-9]/g, '_'));
+      sinks.set(persona, sink);
+      await sink.open();
+    }
+    await sink.take(events, {}, new AbortController().signal);
+    put({ is: 'told', at: Date.now(), persona, events });
+  };
+  return {
+    server,
+    port: server.port,
+    board,
+    hive,
+    outbox,
+    db,
+    dir,
+    socketPath,
+    mail: (persona, ...ids) =>
+      tell(
+        persona,
+        ids.map((id) => mailOf(persona, id)),
+      ),
+    bulk: (persona, first, count) => {
+      const content = 'x'.repeat(4000);
+      return tell(
+        persona,
+        Array.from({ length: count }, (_, i) => ({ ...mailOf(persona, first + i), content })),
+      );
+    },
+    join: (persona, label = persona, source = 'local') =>
+      put({
+        is: 'joined',
+        at: Date.now(),
+        persona,
+        source,
+        address: persona,
+        label,
+        stem: persona,
+        eventsFile: `/tmp/hivebar/events.${persona}.ndjson`,
+        staleAfterMs: 90_000,
+      }),
+    look: (persona, unread, urgent = 0) => {
+      const at = Date.now();
+      const counts = { unread: exactly(unread), urgent: exactly(urgent) };
+      put({
+        is: 'looked',
+        at,
+        persona,
+        reach: { is: 'up', since: at },
+        ...counts,
+        vital: VITAL_NOT_REPORTED,
+        cursor: 1,
+      });
+    },
+    down: (persona, key = 'http://127.0.0.1:7474') => {
+      const at = Date.now();
+      const fault = new Fault('refused', `connect to ${key} was refused`, { is: 'source', key });
+      put({ is: 'failed', at, persona, fault, reach: { is: 'down', since: at, failures: 3, why: 'refused' } });
+    },
+    [Symbol.asyncDispose]: async () => {
+      await server[Symbol.asyncDispose]();
+      cleanUp();
+    },
+  };
+}
+
+const ACTIONS: ActionTable = new Map([
+  ['echo', { asks: 'token', run: async (params: unknown) => ({ params }) }],
+  [
+    'wait',
+    {
+      asks: 'token',
+      run: (_: unknown, signal: AbortSignal) => new Promise((done) => signal.addEventListener('abort', done)),
+    },
+  ],
+  [
+    'picky',
+    {
+      asks: 'token',
+      run: async () => {
+        throw new Fault('usage', 'persona "zo" is not watched', { is: 'machine', key: 'action' });
+      },
+    },
+  ],
+]);
+
+export function mailOf(persona: string, id: number): NewEvent {
+  return {
+    event: 'new',
+    source: 'kijito-inbox',
+    ts: '2026-06-20T10:00:00.000000+00:00',
+    id,
+    from: 'SECRET-SENDER',
+    created: '2026-06-20T09:59:59.000000+00:00',
+    persona,
+    content: `SECRET-TEXT ${id}`,
+    event_id: newEventId(persona, id),
+    wake_class: 'mail',
+  };
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+}
+
+/** Writes these bytes to a port or socket path and reads until the far end closes, or for `ms`. */
+export function raw(to: number | string, bytes: string, ms = 300): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const socket = typeof to === 'number' ? connect(to, '127.0.0.1') : connect(to);
+    let text = '';
+    const done = (): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      const split = text.indexOf('\r\n\r\n');
+      const head = split < 0 ? text : text.slice(0, split);
+      const body = split < 0 ? '' : text.slice(split + 4);
+      resolve({ status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1] ?? 0), head, body });
+    };
+    const timer = setTimeout(done, ms);
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.on('close', done);
+    socket.on('error', reject);
+    socket.write(bytes);
+  });
+}

@@ -1,0 +1,31 @@
+import type { StatusWire } from '../app/status/wire.ts';
+import { numberOf } from './present.ts';
+
+/** More than so many changes at once are counted, not listed. */
+const LISTED = 3;
+
+/** What a screen reader says of a change: who went down, came back, or got mail. Null: nothing worth a word. */
+export function announcementOf(before: StatusWire, after: StatusWire): string | null {
+  const was = new Map(before.personas.map((persona) => [persona.id, persona]));
+  const down: string[] = [];
+  const back: string[] = [];
+  const mail: string[] = [];
+  for (const persona of after.personas) {
+    const old = was.get(persona.id);
+    if (old === undefined) continue;
+    if (persona.state === 'DOWN' && old.state !== 'DOWN') down.push(persona.label);
+    if (persona.state === 'UP' && old.state === 'DOWN') back.push(persona.label);
+    if ((persona.unread ?? 0) > (old.unread ?? 0)) {
+      mail.push(`${persona.label}, ${numberOf(persona.unread, persona.unreadIs)} unread`);
+    }
+  }
+  const said = [listed(down, 'down'), listed(back, 'up again'), listed(mail, 'with new mail')].filter(
+    (one) => one !== null,
+  );
+  return said.length === 0 ? null : said.join('. ');
+}
+
+function listed(names: readonly string[], what: string): string | null {
+  if (names.length === 0) return null;
+  return names.length > LISTED ? `${names.length} inboxes ${what}` : `${what}: ${names.join('; ')}`;
+}
