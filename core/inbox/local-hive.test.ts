@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { exactly, Fault } from '../model/index.ts';
-import { type Clock, realClock, realRandom, silentLog } from '../ports/index.ts';
+import { type Clock, realClock, silentLog } from '../ports/index.ts';
 import { type Database, openDatabase } from '../state/index.ts';
 import { KEEP_MAIL_MS, type LocalHive, openLocalHive } from './index.ts';
 
@@ -24,7 +24,7 @@ function hiveOn(
   db: Database,
   more: { clock?: Clock; contentChars?: number | null; log?: typeof silentLog } = {},
 ): LocalHive {
-  return openLocalHive({ db, clock: realClock, random: realRandom, log: silentLog, contentChars: 220, ...more });
+  return openLocalHive({ db, clock: realClock, log: silentLog, contentChars: 220, ...more });
 }
 
 function hive(more: Parameters<typeof hiveOn>[1] = {}): LocalHive {
@@ -84,8 +84,8 @@ describe('sending', () => {
     const script = `
       const { openDatabase } = await import(${at('../state/database.node.ts')});
       const { openLocalHive } = await import(${at('./index.ts')});
-      const { realClock, realRandom, silentLog } = await import(${at('../ports/index.ts')});
-      const inbox = openLocalHive({ db: openDatabase(${JSON.stringify(path)}), clock: realClock, random: realRandom, log: silentLog, contentChars: 220 });
+      const { realClock, silentLog } = await import(${at('../ports/index.ts')});
+      const inbox = openLocalHive({ db: openDatabase(${JSON.stringify(path)}), clock: realClock, log: silentLog, contentChars: 220 });
       for (;;) {
         const sent = await Promise.all(['a', 'b', 'c'].map((to) => inbox.send({ to, from: 'x', content: 'y', urgent: false })));
         process.stdout.write(sent.map((one) => one.id + '\\n').join(''));

@@ -1,5 +1,5 @@
 import { type Count, type Instant, isoOf } from '../model/index.ts';
-import type { Clock, Log, Random } from '../ports/index.ts';
+import type { Clock, Log } from '../ports/index.ts';
 import { type Database, groupCommit, migrate, transaction } from '../state/index.ts';
 import { keepLevels, type Levels } from './levels.ts';
 import { type Mail, mailOf, sameName } from './mail.ts';
@@ -10,7 +10,6 @@ import { INBOX_SCHEMA } from './schema.ts';
 export interface LocalHiveOptions {
   readonly db: Database;
   readonly clock: Clock;
-  readonly random: Random;
   readonly log: Log;
   /** How much of a message `window` and `list` show, in code points; null: none of it. */
   readonly contentChars: number | null;
@@ -120,7 +119,7 @@ interface StoredRow {
 type HeadRow = Omit<StoredRow, 'content' | 'urgent'> & { readonly head: Uint8Array | null };
 
 export function openLocalHive(options: LocalHiveOptions): LocalHive {
-  const { db, clock, random, log, contentChars, later } = options;
+  const { db, clock, log, contentChars, later } = options;
   migrate(db, 'inbox', INBOX_SCHEMA);
   const levels = keepLevels(db, clock, log);
   const sql = statementsOf(db);
@@ -134,10 +133,9 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
 
   function insert({ to, from, content, urgent }: Mail): Sent {
     const now = Math.floor(clock.now());
-    sql.meet.run(to, now);
     const readAt = sameName(from, to) ? now : null;
-    const id = sql.insert.run(random.hex(16), to, from, content, urgent ? 1 : 0, now, readAt).lastInsertRowid;
-    sql.received.run(id, to);
+    const id = sql.insert.run(to, from, content, urgent ? 1 : 0, now, readAt).lastInsertRowid;
+    sql.received.run(to, now, id);
     return { id, to };
   }
 
@@ -257,11 +255,13 @@ function statementsOf(db: Database) {
   const head = 'seq AS id, from_, created, read_at, substr(CAST(content AS BLOB), 1, ?) AS head';
   const whole = 'seq AS id, from_, content, urgent, created, read_at';
   return {
-    meet: db.prepare('INSERT INTO personas (name, created, last_id, rev) VALUES (?, ?, 0, 0) ON CONFLICT DO NOTHING'),
     insert: db.prepare(
-      'INSERT INTO inbox (uuid, persona, from_, content, urgent, created, read_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO inbox (persona, from_, content, urgent, created, read_at) VALUES (?, ?, ?, ?, ?, ?)',
     ),
-    received: db.prepare(`UPDATE personas SET last_id = ?, rev = ${nextRev} WHERE name = ?`),
+    received: db.prepare(
+      `INSERT INTO personas (name, created, last_id, rev) VALUES (?, ?, ?, ${nextRev})
+       ON CONFLICT (name) DO UPDATE SET last_id = excluded.last_id, rev = excluded.rev`,
+    ),
     changed: db.prepare(`UPDATE personas SET rev = ${nextRev} WHERE name = ?`),
     lastId: db.prepare<{ last_id: number }>('SELECT last_id FROM personas WHERE name = ?'),
     personas: db.prepare<{ name: string; created: number }>('SELECT name, created FROM personas ORDER BY name'),

@@ -1,5 +1,6 @@
 /**
- * The tables of the local hive. `seq` is the public message id: strictly rising, never used again.
+ * The tables of the local hive. `seq` is the public message id: strictly rising, never used again. `uuid` is the message's
+ * name outside of this database.
  *
  * `read_at` says that somebody read the mail; whether it was delivered to a session is another matter and another column
  * to come. `personas.rev` is the number of the last change of a persona's mail, drawn from one counter for all of them,
@@ -18,8 +19,8 @@ export const INBOX_SCHEMA: readonly string[] = [
 
   CREATE TABLE inbox (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    uuid TEXT NOT NULL UNIQUE,
-    persona TEXT NOT NULL REFERENCES personas (name),
+    uuid TEXT NOT NULL DEFAULT (lower(hex(randomblob(16)))),
+    persona TEXT NOT NULL,
     from_ TEXT NOT NULL,
     content TEXT NOT NULL,
     urgent INTEGER NOT NULL,

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
+import { type FakeFiles, fakeFiles, UID } from '../../../test/kit/fake-files.ts';
+import { type Event, lineOf, newEventId, otherEventId } from '../../events/index.ts';
+import { Fault, type PersonaId } from '../../model/index.ts';
+import { silentLog } from '../../ports/index.ts';
+import { type Database, openDatabase } from '../../state/index.ts';
+import { type Outbox, type OutboxOptions, type OutboxRow, openOutbox, openOutboxReader } from './index.ts';
+
+const going = new AbortController().signal;
+
+interface Kept {
+  readonly cursor: number;
+}
+
+interface Rig {
+  readonly db: Database & { commits: number; broken: boolean };
+  readonly files: FakeFiles;
+  readonly clock: FakeClock;
+  readonly outbox: Outbox<Kept>;
+  readonly behind: [PersonaId, string | null][];
+  readonly logged: string[];
+}
+
+/** A database that counts its flushes and can be made to fail them. */
+function watched(db: Database): Rig['db'] {
+  return {
+    ...db,
+    commits: 0,
+    broken: false,
+    exec(sql) {
+      if (sql === 'COMMIT') {
+        if (this.broken) throw new Fault('no-space', 'the disk is full', { is: 'machine', key: 'database' });
+        this.commits += 1;
+      }
+      db.exec(sql);
+    },
+    get isTransaction() {
+      return db.isTransaction;
+    },
+  };
+}
+
+function rig(more: Partial<OutboxOptions> & { files?: FakeFiles; onDb?: Rig['db'] } = {}): Rig {
+  const db = more.onDb ?? watched(openDatabase(':memory:'));
+  const files = more.files ?? fakeFiles();
+  const clock = fakeClock();
+  const behind: Rig['behind'] = [];
+  const logged: string[] = [];
+  const log = { ...silentLog, warn: (line: string) => logged.push(line), error: (line: string) => logged.push(line) };
+  const outbox = openOutbox<Kept>({
+    db,
+    disk: { files, log, uid: UID },
+    clock,
+    directory: '/d/state',
+    onBehind: (persona, fault) => behind.push([persona, fault?.code ?? null]),
+    ...more,
+  });
+  return { db, files, clock, outbox, behind, logged };
+}
+
+function mail(persona: PersonaId, id: number, content = `mail ${id}`): Event {
+  return {
+    event: 'new',
+    source: 'kijito-inbox',
+    ts: 'T',
+    id,
+    from: 'zoe',
+    created: 'C',
+    persona,
+    content,
+    event_id: newEventId(persona, id),
+    wake_class: 'mail',
+  };
+}
+
+function armed(persona: PersonaId, n: number): Event {
+  const event_id = otherEventId(persona, 'armed', '0123456789abcdef', n);
+  return { event: 'armed', source: 'kijito-inbox', ts: `T${n}`, persona, cursor: n, event_id, wake_class: 'liveness' };
+}
+
+const linesOf = (...events: Event[]): string => events.map(lineOf).join('');
+const ids = (rows: readonly OutboxRow[]): string[] => rows.map((row) => row.eventId);
+
+describe('taking', () => {
+  test('an acknowledged event is in the outbox and in the file, with what the watch remembers', async () => {
+    const { outbox, files } = rig();
+    const sink = outbox.sinkFor('ada', 'ada');
+    assert.deepEqual([sink.keeps, (await sink.open()).eventIds.size], [true, 0]);
+    assert.equal(outbox.kept('ada'), null);
+    const events = [armed('ada', 1), mail('ada', 7)];
+    assert.deepEqual(await sink.take(events, { cursor: 7 }, going), { is: 'all' });
+    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(...events));
+    assert.deepEqual(outbox.kept('ada'), { cursor: 7 });
+    assert.equal(outbox.lastEventId('ada'), 'ada:new:7');
+    assert.equal(outbox.lastEventId('bo'), null);
+    outbox[Symbol.dispose]();
+  });
+
+  test('1,000 personas at once are one flush', async () => {
+    const { outbox, db, files } = rig();
+    db.commits = 0;
+    const names = Array.from({ length: 1000 }, (_, i) => `p${i}`);
+    const taken = await Promise.all(
+      names.map((p, i) => outbox.sinkFor(p, p).take([mail(p, i + 1)], { cursor: i + 1 }, going)),
+    );
+    assert.equal(db.commits, 1);
+    assert.ok(taken.every((answer) => answer.is === 'all'));
+    assert.ok(names.every((p, i) => files.text(`/d/state/events.${p}.ndjson`) === linesOf(mail(p, i + 1))));
+    assert.deepEqual(outbox.allKept().get('p999'), { cursor: 1000 });
+    assert.equal(outbox.allKept().size, 1000);
+    outbox[Symbol.dispose]();
+  });
+
+  test('without events only the memory changes', async () => {
+    const { outbox, files } = rig();
+    const sink = outbox.sinkFor('ada', 'ada');
+    assert.deepEqual(await sink.take([], { cursor: 3 }, going), { is: 'all' });
+    assert.deepEqual(outbox.kept('ada'), { cursor: 3 });
+    assert.equal(files.text('/d/state/events.ada.ndjson'), null);
+    outbox[Symbol.dispose]();
+  });
+
+  test('mail that is in the outbox already is taken, and neither stored nor written nor told again', async () => {
+    const { outbox, files } = rig();
+    const told: string[] = [];
+    using _ = outbox.onTold((rows) => told.push(...ids(rows)));
+    const sink = outbox.sinkFor('ada', 'ada');
+    await sink.take([mail('ada', 1)], { cursor: 1 }, going);
+    assert.deepEqual(await sink.take([mail('ada', 1), mail('ada', 2)], { cursor: 2 }, going), { is: 'all' });
+    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(mail('ada', 1), mail('ada', 2)));
+    assert.deepEqual(told, ['ada:new:1', 'ada:new:2']);
+    assert.deepEqual(outbox.kept('ada'), { cursor: 2 });
+    outbox[Symbol.dispose]();
+  });
+
+  test('an edge that comes again under an id of before is an event of its own', async () => {
+    const { outbox, files } = rig();
+    const sink = outbox.sinkFor('ada', 'ada');
+    await sink.take([armed('ada', 1)], { cursor: 1 }, going);
+    await sink.take([armed('ada', 1)], { cursor: 1 }, going);
+    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(armed('ada', 1), armed('ada', 1)));
+    outbox[Symbol.dispose]();
+  });
+
+  test('a failing database takes nothing: no line, no memory, no follower; the same events are taken later', async () => {
+    const { outbox, db, files } = rig();
+    const told: string[] = [];
+    using _ = outbox.onTold((rows) => told.push(...ids(rows)));
+    const sinks = ['ada', 'bo'].map((p) => outbox.sinkFor(p, p));
+    const offer = () =>
+      Promise.all(sinks.map((sink, i) => sink.take([mail(['ada', 'bo'][i] ?? '', 1)], { cursor: 1 }, going)));
+    db.broken = true;
+    for (const answer of await offer()) {
+      assert.ok(answer.is === 'stopped' && answer.count === 0 && answer.fault.code === 'no-space');
+    }
+    assert.deepEqual([files.text('/d/state/events.ada.ndjson'), outbox.kept('ada'), told], [null, null, []]);
+    db.broken = false;
+    assert.deepEqual(await offer(), [{ is: 'all' }, { is: 'all' }]);
+    assert.equal(files.text('/d/state/events.bo.ndjson'), linesOf(mail('bo', 1)));
+    outbox[Symbol.dispose]();
+  });
+
+  test('what waits when the outbox is closed is committed; what comes later is refused', async () => {
+    const { outbox, files, clock } = rig();
+    const sink = outbox.sinkFor('ada', 'ada');
+    const last = sink.take([mail('ada', 1)], { cursor: 1 }, going);
+    outbox[Symbol.dispose]();
+    assert.deepEqual(await last, { is: 'all' });
+    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(mail('ada', 1)));
+    const late = await sink.take([mail('ada', 2)], { cursor: 2 }, going);
+    assert.ok(late.is === 'stopped' && late.fault.code === 'internal');
+    assert.equal(clock.waiting, 0);
+    assert.equal(files.openDescriptors, 0);
+  });
+
+  test('two personas can not have one file', async () => {
+    const { outbox } = rig();
+    await outbox.sinkFor('Ada', 'ada').open();
+    await assert.rejects(
+      outbox.sinkFor('ada', 'ada').open(),
+      /events\.ada\.ndjson is no file for ada, which would share it with Ada/,
+    );
+    outbox[Symbol.dispose]();
+  });
+});
+
+describe('followers', () => {
+  test('are told after the commit, in order, with what the file has by then', async () => {
+    const { outbox, files } = rig();
+    const seen: [string, boolean][] = [];
+    using _ = outbox.onTold((rows) => {
+      for (const row of rows) {
+        const inFile = files.text(`/d/state/events.${row.persona}.ndjson`)?.includes(row.line) ?? false;
+        seen.push([row.eventId, inFile && outbox.lastEventId(row.persona) === row.eventId]);
+      }
+    });
+    await Promise.all(['ada', 'bo'].map((p) => outbox.sinkFor(p, p).take([mail(p, 1)], { cursor: 1 }, going)));
+    assert.deepEqual(seen, [
+      ['ada:new:1', true],
+      ['bo:new:1', true],
+    ]);
+    outbox[Symbol.dispose]();
+  });
+
+  test('one that throws harms neither the take nor the others', async () => {
+    const { outbox, logged } = rig();
+    const told: string[] = [];
+    using _bad = outbox.onTold(() => {
+      throw new Error('mistake');
+    });
+    using _good = outbox.onTold((rows) => told.push(...ids(rows)));
+    assert.deepEqual(await outbox.sinkFor('ada', 'ada').take([mail('ada', 1)], { cursor: 1 }, going), { is: 'all' });
+    assert.deepEqual([told, logged], [['ada:new:1'], ['a follower of the outbox failed']]);
+    outbox[Symbol.dispose]();
+  });
+
+  test('replay from an event id, of one persona or all, in the order they were taken', async () => {
+    const { outbox, db } = rig();
+    for (let id = 1; id <= 3; id += 1) {
+      for (const p of ['ada', 'bo']) await outbox.sinkFor(p, p).take([mail(p, id)], { cursor: id }, going);
+    }
+    const reader = openOutboxReader(db);
+    const since = (persona: string | null, after: string | null, limit = 100) => {
+      const replay = reader.since(persona, after, limit);
+      return replay.is === 'rows' ? ids(replay.rows) : replay.is;
+    };
+    assert.deepEqual(since(null, null, 3), ['ada:new:1', 'bo:new:1', 'ada:new:2']);
+    assert.deepEqual(since(null, 'ada:new:2'), ['bo:new:2', 'ada:new:3', 'bo:new:3']);
+    assert.deepEqual(since('ada', 'bo:new:1'), ['ada:new:2', 'ada:new:3']);
+    assert.deepEqual(since('bo', 'bo:new:3'), []);
+    assert.equal(since('ada', 'ada:new:9'), 'unknown-id');
+    const [first] = reader.after(null, 0, 1);
+    assert.deepEqual(first, { seq: 1, persona: 'ada', eventId: 'ada:new:1', line: lineOf(mail('ada', 1)).trimEnd() });
+    assert.deepEqual(ids(reader.after('bo', 4, 9)), ['bo:new:3']);
+    outbox[Symbol.dispose]();
+  });
+});
+
+describe('keeping', () => {
+  test('what is published, old and not among the newest is deleted; what is not published never', async () => {
+    const { outbox, clock, files } = rig({ retention: { keepMs: 60_000, keepRows: 3 } });
+    const sink = outbox.sinkFor('ada', 'ada');
+    for (let id = 1; id <= 6; id += 1) await sink.take([mail('ada', id)], { cursor: id }, going);
+    await clock.advance(10_000);
+    assert.equal(outbox.after('ada', 0, 100).length, 6); // young
+    await clock.advance(60_000);
+    files.mishaps((call) => (call.name === 'write' ? { is: 'fails', code: 'EIO' } : null));
+    for (let id = 7; id <= 300; id += 1) await sink.take([mail('ada', id)], { cursor: id }, going);
+    await clock.advance(120_000);
+    assert.equal(outbox.after('ada', 0, 1000).length, 300); // not in the file
+    files.mishaps(null);
+    await clock.advance(120_000);
+    await sink.take([mail('ada', 301)], { cursor: 301 }, going);
+    for (let id = 302; id <= 600; id += 1) await sink.take([mail('ada', id)], { cursor: id }, going);
+    await clock.advance(10_000);
+    const kept = outbox.after('ada', 0, 1000);
+    assert.equal(kept[0]?.eventId, 'ada:new:301'); // older than a minute is gone
+    assert.equal(kept.length, 300);
+    outbox[Symbol.dispose]();
+  });
+});

@@ -1,0 +1,201 @@
+import { join } from 'node:path';
+import { Fault, faultOf, type PersonaId, type Scope } from '../../model/index.ts';
+import type { Clock } from '../../ports/index.ts';
+import { type Disk, ensurePrivateDir } from '../../state/index.ts';
+import { type EventFile, eventFile, type Rotation } from './event-file.ts';
+import type { OutboxRow, PublishedRows } from './rows.ts';
+import type { Syncer } from './syncer.ts';
+
+export interface PublisherOptions {
+  readonly rows: PublishedRows;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly directory: string;
+  readonly rotation: Rotation;
+  readonly syncer: Syncer;
+  /** A persona's file lacks events because of this; null: it has them all again. */
+  readonly onBehind: (persona: PersonaId, fault: Fault | null) => void;
+}
+
+/**
+ * The follower that writes `events.<stem>.ndjson` from the outbox. What is committed is safe, so a file that refuses is
+ * never an error of who hands over: the file is behind, is tried again with every new event and on a schedule of its own,
+ * and gets what it lacks in order. Where a file stands is read from the file itself whenever it is not known for sure:
+ * at first use, and after any failure.
+ */
+export interface Publisher extends Disposable {
+  /** Names the persona's file, and brings it up to date if a former process could not. @throws Fault `usage` when the name is taken. */
+  adopt(persona: PersonaId, stem: string): void;
+  /** Appends what was just committed, in this order. Never throws. */
+  publish(rows: readonly OutboxRow[]): void;
+}
+
+export function eventFilePath(directory: string, stem: string): string {
+  return join(directory, `events.${stem}.ndjson`);
+}
+
+interface Following {
+  readonly persona: PersonaId;
+  readonly path: string;
+  readonly file: EventFile;
+  /** The newest committed row. */
+  stored: number;
+  /** The row the file ends with; null: look at the file. */
+  written: number | null;
+  behind: { readonly fault: Fault; readonly attempts: number; readonly retry: Disposable } | null;
+}
+
+/** Bytes appended at once when a file catches up. */
+const BATCH = 256 * 1024;
+const FIRST_RETRY_MS = 1000;
+const LAST_RETRY_MS = 30_000;
+
+export function createPublisher(options: PublisherOptions): Publisher {
+  const { rows, disk, clock, directory, rotation, syncer, onBehind } = options;
+  const following = new Map<PersonaId, Following>();
+  const stems = new Map<string, PersonaId>();
+  /** How many files are behind for the same cause: a full disk is said once, not once a persona. */
+  const causes = new Map<string, number>();
+  let directoryChecked = false;
+
+  function append(to: Following, batch: readonly OutboxRow[], from: number): void {
+    const lines = Buffer.from(`${batch.map((row) => row.line).join('\n')}\n`);
+    if (to.file.append(from === 0 ? lines : lines.subarray(from)) === 'unsure') {
+      to.written = null;
+      return;
+    }
+    to.written = batch.at(-1)?.seq ?? to.written;
+    if (to.written !== null) syncer.changed(to.persona, to.file, to.written);
+  }
+
+  /** Appends everything the file lacks. */
+  function catchUp(to: Following): void {
+    let completing = 0;
+    for (let looks = 0; ; ) {
+      if (to.written === null) {
+        // Whoever keeps changing the file meanwhile is not raced against for ever.
+        if (looks === 3) throw unsteady(to);
+        looks += 1;
+        completing = mend(to);
+      }
+      const batch = to.written === null || to.written >= to.stored ? [] : rows.next(to.persona, to.written, BATCH);
+      if (batch.length === 0) return;
+      append(to, batch, completing);
+      completing = 0;
+    }
+  }
+
+  /**
+   * Finds out where the file stands. A torn last line that is the beginning of the very next event is left to be
+   * completed, so that a reader who saw the beginning sees that line whole; its length is returned. Any other is cut off.
+   */
+  function mend(to: Following): number {
+    const known = (line: string): number | null => rows.seqOf(to.persona, line);
+    const { last, torn } = to.file.ending(known);
+    let written = last.is === 'known' ? last.seq : rows.standing(to.persona).published;
+    // Killed within a rotation, or emptied by its reader: what was on the disk already is not repeated.
+    if (last.is === 'empty') written = Math.max(written, to.file.archived(known) ?? 0);
+    to.written = written;
+    if (torn.length === 0) return 0;
+    const [next] = rows.next(to.persona, written, 1);
+    if (next !== undefined && Buffer.from(next.line).subarray(0, torn.length).equals(torn)) return torn.length;
+    to.file.cut(torn.length);
+    return 0;
+  }
+
+  function unsteady(to: Following): Fault {
+    return new Fault('unwritable', `${to.path} is written to by somebody else`, scopeOf(to));
+  }
+
+  /** Runs `write` and keeps the books of failure. */
+  function attempt(to: Following, write: () => void): void {
+    try {
+      if (!directoryChecked) ensurePrivateDir(disk, directory);
+      directoryChecked = true;
+      write();
+      recovered(to);
+    } catch (error) {
+      to.written = null;
+      failed(to, faultOf(error, scopeOf(to)));
+    }
+  }
+
+  function failed(to: Following, fault: Fault): void {
+    const before = to.behind;
+    before?.retry[Symbol.dispose]();
+    const attempts = (before?.attempts ?? 0) + 1;
+    const wait = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LAST_RETRY_MS);
+    to.behind = { fault, attempts, retry: clock.after(wait, () => attempt(to, () => catchUp(to))) };
+    if (before?.fault.message === fault.message) return;
+    forget(before?.fault ?? null);
+    const sharing = causes.get(fault.scope.key) ?? 0;
+    causes.set(fault.scope.key, sharing + 1);
+    if (sharing === 0) disk.log.warn(`the event file is behind: ${fault.explain()}`, { persona: to.persona });
+    onBehind(to.persona, fault);
+  }
+
+  function recovered(to: Following): void {
+    if (to.behind === null) return;
+    to.behind.retry[Symbol.dispose]();
+    forget(to.behind.fault);
+    to.behind = null;
+    disk.log.info('the event file has everything again', { persona: to.persona });
+    onBehind(to.persona, null);
+  }
+
+  function forget(fault: Fault | null): void {
+    if (fault === null) return;
+    const sharing = (causes.get(fault.scope.key) ?? 1) - 1;
+    if (sharing === 0) causes.delete(fault.scope.key);
+    else causes.set(fault.scope.key, sharing);
+  }
+
+  return {
+    adopt(persona, stem) {
+      const holder = stems.get(stem);
+      if (holder === persona) return;
+      const path = eventFilePath(directory, stem);
+      if (holder !== undefined || following.has(persona)) {
+        const why = holder === undefined ? 'has another file already' : `would share it with ${holder}`;
+        throw new Fault('usage', `${path} is no file for ${persona}, which ${why}`, { is: 'persona', key: persona });
+      }
+      stems.set(stem, persona);
+      const { stored, published } = rows.standing(persona);
+      const file = eventFile(disk, path, rotation, syncer.namesChanged);
+      const to: Following = { persona, path, file, stored, written: null, behind: null };
+      following.set(persona, to);
+      if (stored > published) attempt(to, () => catchUp(to));
+    },
+    publish(committed) {
+      for (const [persona, batch] of byPersona(committed)) {
+        const to = following.get(persona);
+        const last = batch.at(-1);
+        if (to === undefined || last === undefined) continue;
+        const isLevel = to.written === to.stored;
+        to.stored = last.seq;
+        attempt(to, () => {
+          if (isLevel) append(to, batch, 0);
+          if (to.written !== to.stored) catchUp(to);
+        });
+      }
+    },
+    [Symbol.dispose]() {
+      for (const to of following.values()) to.behind?.retry[Symbol.dispose]();
+      syncer[Symbol.dispose]();
+    },
+  };
+}
+
+function scopeOf(to: Following): Scope {
+  return { is: 'persona', key: `file:${to.path}` };
+}
+
+function byPersona(rows: readonly OutboxRow[]): ReadonlyMap<PersonaId, OutboxRow[]> {
+  const groups = new Map<PersonaId, OutboxRow[]>();
+  for (const row of rows) {
+    const group = groups.get(row.persona);
+    if (group === undefined) groups.set(row.persona, [row]);
+    else group.push(row);
+  }
+  return groups;
+}

@@ -1,0 +1,122 @@
+import { eventOf } from '../../events/index.ts';
+import type { PersonaId } from '../../model/index.ts';
+import { type Database, migrate } from '../../state/index.ts';
+import { OUTBOX_SCHEMA } from './schema.ts';
+
+/** One committed event. */
+export interface OutboxRow {
+  /** Rises over all personas; the order in which events were taken. */
+  readonly seq: number;
+  readonly persona: PersonaId;
+  readonly eventId: string;
+  /** The event's JSON, one physical line without its newline. */
+  readonly line: string;
+}
+
+export type Replay =
+  | { readonly is: 'rows'; readonly rows: readonly OutboxRow[] }
+  /** No event has this id, or it is older than what is kept: how much was missed can not be said. */
+  | { readonly is: 'unknown-id' };
+
+/** What was told so far, for followers that have a position of their own. Also for processes that only read. */
+export interface OutboxReader {
+  /** The oldest `limit` events after the one with this id, or of all that are kept; of one persona or of all. */
+  since(persona: PersonaId | null, afterEventId: string | null, limit: number): Replay;
+  /** The same by position: how a long replay goes on. */
+  after(persona: PersonaId | null, seq: number, limit: number): readonly OutboxRow[];
+  lastEventId(persona: PersonaId): string | null;
+  /** The event taken last, of all personas: where a follower begins that wants only what comes. */
+  newest(): OutboxRow | null;
+}
+
+/** @throws Fault `database`; so does each of its methods. */
+export function openOutboxReader(db: Database): OutboxReader {
+  migrate(db, 'outbox', OUTBOX_SCHEMA);
+  const columns = 'seq, persona, event_id AS eventId, line';
+  const ofAll = db.prepare<OutboxRow>(`SELECT ${columns} FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?`);
+  const ofOne = db.prepare<OutboxRow>(
+    `SELECT ${columns} FROM outbox WHERE persona = ? AND seq > ? ORDER BY seq LIMIT ?`,
+  );
+  const last = db.prepare<{ eventId: string }>(
+    'SELECT event_id AS eventId FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT 1',
+  );
+  const newest = db.prepare<OutboxRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT 1`);
+  const find = db.prepare<{ seq: number | null }>(
+    `SELECT max(seq) AS seq FROM (
+       SELECT seq FROM outbox WHERE event_id = ?1 AND is_mail = 1 UNION ALL SELECT seq FROM outbox WHERE event_id = ?1 AND is_mail = 0
+     )`,
+  );
+
+  function after(persona: PersonaId | null, seq: number, limit: number): readonly OutboxRow[] {
+    const rows = persona === null ? ofAll.all(seq, limit) : ofOne.all(persona, seq, limit);
+    return rows.map((row) => ({ ...row }));
+  }
+
+  return {
+    after,
+    since(persona, afterEventId, limit) {
+      if (afterEventId === null) return { is: 'rows', rows: after(persona, 0, limit) };
+      const seq = find.get(afterEventId)?.seq ?? null;
+      return seq === null ? { is: 'unknown-id' } : { is: 'rows', rows: after(persona, seq, limit) };
+    },
+    lastEventId: (persona) => last.get(persona)?.eventId ?? null,
+    newest: () => newest.get() ?? null,
+  };
+}
+
+/** What the publisher reads and writes: which lines a file lacks, and which it is known to have. */
+export interface PublishedRows {
+  /** The newest row of the persona, 0 without any; and how far its file is known to be on the disk. */
+  standing(persona: PersonaId): { readonly stored: number; readonly published: number };
+  /** The next rows after `seq`, one at least if there is one, and not much more than `bytes` of lines. */
+  next(persona: PersonaId, seq: number, bytes: number): readonly OutboxRow[];
+  /** Which row this line of a file is; null when it is no event of the persona, or no longer kept. */
+  seqOf(persona: PersonaId, line: string): number | null;
+  setPublished(persona: PersonaId, seq: number): void;
+  /** Deletes what is published, made before `olderThan` and not among the newest `keep` of the persona. */
+  prune(persona: PersonaId, olderThan: number, keep: number): void;
+}
+
+export function publishedRows(db: Database): PublishedRows {
+  const stored = db.prepare<{ seq: number }>('SELECT seq FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT 1');
+  const published = db.prepare<{ published: number }>('SELECT published FROM watches WHERE persona = ?');
+  const next = db.prepare<OutboxRow>(
+    'SELECT seq, persona, event_id AS eventId, line FROM outbox WHERE persona = ? AND seq > ? ORDER BY seq',
+  );
+  const find = (isMail: 0 | 1) =>
+    db.prepare<{ seq: number }>(
+      `SELECT seq FROM outbox WHERE event_id = ? AND persona = ? AND line = ? AND is_mail = ${isMail} ORDER BY seq DESC LIMIT 1`,
+    );
+  const mail = find(1);
+  const other = find(0);
+  const set = db.prepare('UPDATE watches SET published = ? WHERE persona = ? AND published < ?1');
+  const prune = db.prepare(
+    `DELETE FROM outbox WHERE persona = ?1 AND at < ?2
+       AND seq <= (SELECT published FROM watches WHERE persona = ?1)
+       AND seq <= (SELECT seq FROM outbox WHERE persona = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?3)`,
+  );
+
+  return {
+    standing: (persona) => ({
+      stored: stored.get(persona)?.seq ?? 0,
+      published: published.get(persona)?.published ?? 0,
+    }),
+    next(persona, seq, bytes) {
+      const rows: OutboxRow[] = [];
+      let left = bytes;
+      for (const row of next.iterate(persona, seq)) {
+        rows.push(row);
+        left -= row.line.length;
+        if (left <= 0) break;
+      }
+      return rows;
+    },
+    seqOf(persona, line) {
+      const event = eventOf(line);
+      if (event === null) return null;
+      return (event.event === 'new' ? mail : other).get(event.event_id, persona, line)?.seq ?? null;
+    },
+    setPublished: (persona, seq) => void set.run(seq, persona),
+    prune: (persona, olderThan, keep) => void prune.run(persona, olderThan, keep),
+  };
+}

@@ -1,0 +1,135 @@
+import { faultOf, type PersonaId } from '../../model/index.ts';
+import type { Clock } from '../../ports/index.ts';
+import { type Database, type Disk, syncDirectory, transaction } from '../../state/index.ts';
+import type { EventFile } from './event-file.ts';
+import type { PublishedRows } from './rows.ts';
+
+export interface Retention {
+  /** Published events stay at least this long, in milliseconds. */
+  readonly keepMs: number;
+  /** And at least this many of each persona. */
+  readonly keepRows: number;
+}
+
+export interface SyncerOptions {
+  readonly db: Database;
+  readonly rows: PublishedRows;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly directory: string;
+  readonly retention: Retention;
+}
+
+/**
+ * Makes appended lines durable some seconds later, off the path of an event: the outbox has them already. Only what is
+ * on the disk counts as published and may leave the outbox. Works through many files in small slices, since each flush
+ * stops the process for a moment.
+ */
+export interface Syncer extends Disposable {
+  /** Lines up to this row are in the file, though perhaps not on the disk. */
+  changed(persona: PersonaId, file: EventFile, seq: number): void;
+  /** A file was created or renamed, which is durable only once its directory is. */
+  namesChanged(): void;
+}
+
+/** From the first change to the flush. */
+const SYNC_AFTER_MS = 5000;
+const FILES_A_SLICE = 8;
+const BETWEEN_SLICES_MS = 10;
+/** What closing may take; files left over are repaired by looking at them at the next start. */
+const CLOSING_MS = 100;
+/** Appends of a persona between two looks at what may be deleted. */
+const PRUNE_EVERY = 256;
+
+interface Change {
+  readonly file: EventFile;
+  readonly seq: number;
+}
+
+export function createSyncer(options: SyncerOptions): Syncer {
+  const { db, rows, disk, clock, directory, retention } = options;
+  let changes = new Map<PersonaId, Change>();
+  const sincePruned = new Map<PersonaId, number>();
+  let names = false;
+  let timer: Disposable | null = null;
+  let warned = false;
+
+  function schedule(): void {
+    timer ??= clock.after(SYNC_AFTER_MS, () => {
+      const round = [...changes];
+      changes = new Map();
+      slice(round, 0, []);
+    });
+  }
+
+  function slice(round: readonly [PersonaId, Change][], from: number, synced: [PersonaId, number][]): void {
+    for (const [persona, change] of round.slice(from, from + FILES_A_SLICE)) sync(persona, change, synced);
+    const rest = from + FILES_A_SLICE;
+    if (rest < round.length) {
+      timer = clock.after(BETWEEN_SLICES_MS, () => slice(round, rest, synced));
+      return;
+    }
+    timer = null;
+    finish(synced);
+    if (changes.size > 0) schedule();
+  }
+
+  function sync(persona: PersonaId, change: Change, synced: [PersonaId, number][]): void {
+    try {
+      change.file.sync();
+      synced.push([persona, change.seq]);
+    } catch (error) {
+      if (!changes.has(persona)) changes.set(persona, change);
+      warn(error);
+    }
+  }
+
+  function finish(synced: readonly [PersonaId, number][]): void {
+    if (synced.length === 0) return;
+    try {
+      if (names) syncDirectory(disk, directory);
+      names = false;
+      transaction(db, () => {
+        for (const [persona, seq] of synced) {
+          rows.setPublished(persona, seq);
+          if ((sincePruned.get(persona) ?? PRUNE_EVERY) < PRUNE_EVERY) continue;
+          rows.prune(persona, clock.now() - retention.keepMs, retention.keepRows);
+          sincePruned.set(persona, 0);
+        }
+      });
+      warned = false;
+    } catch (error) {
+      // Nothing is lost: the files are looked at again at the next start, or after the next change.
+      warn(error);
+    }
+  }
+
+  function warn(error: unknown): void {
+    if (!warned)
+      disk.log.warn(`event files can not be flushed: ${faultOf(error, { is: 'machine', key: 'flush' }).message}`);
+    warned = true;
+  }
+
+  return {
+    changed(persona, file, seq) {
+      changes.set(persona, { file, seq });
+      sincePruned.set(persona, (sincePruned.get(persona) ?? PRUNE_EVERY) + 1);
+      schedule();
+    },
+    namesChanged() {
+      names = true;
+    },
+    [Symbol.dispose]() {
+      timer?.[Symbol.dispose]();
+      timer = null;
+      const until = clock.monotonic() + CLOSING_MS;
+      const synced: [PersonaId, number][] = [];
+      for (const [persona, change] of changes) {
+        if (clock.monotonic() >= until) break;
+        sync(persona, change, synced);
+      }
+      finish(synced);
+      changes.clear();
+    },
+  };
+}
