@@ -14,7 +14,14 @@ const ROWS: readonly (readonly string[])[] = [
 ];
 
 /** Folders whose parts are rooms of their own kind: each part has its own door beside the folder's. */
-const HALLS: readonly string[] = ['core/sources', 'core/sinks', 'core/state', 'core/inbox', 'core/hooks/harness'];
+const HALLS: readonly string[] = [
+  'core/sources',
+  'core/sinks',
+  'core/state',
+  'core/inbox',
+  'core/hooks/harness',
+  'app/config',
+];
 
 /**
  * Where every file is a door. The compositions: one door would load them all. The directories: `hivebar status` asks

@@ -42,6 +42,7 @@ describe('shape of the code', () => {
     ['core/a.ts', `const text = '${'TO'}${'DO'}';`],
     ['core/a.ts', 'iterator.skip(1); const o = { skip: true };'],
     ['core/a.test.ts', `test('a', { timeout: 1 }, f); take.skip(1);`],
+    ['core/a.test.ts', `test('a', { skip: missing() }, f); test('b', { skip }, f);`],
   ];
   for (const [path, text] of good) {
     test(`${path} is well shaped with: ${text}`, () => assert.deepEqual(found(path, text), []));
