@@ -10,9 +10,11 @@ const BUS = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface
 /** Desktop Notifications 1.2, "Urgency Levels". The desktop has no word for high; a title says it. */
 const URGENCY = { normal: 1, high: 1, critical: 2 } as const;
 const CATEGORY = { mail: 'email.arrived', outage: 'network.disconnected', recovery: 'network.connected' } as const;
-/** NotificationClosed: 1 expired, 2 dismissed by the user, 3 by CloseNotification, 4 undefined. */
+/** NotificationClosed: 1 expired, 2 dismissed by the user, 3 by CloseNotification (ours is not waited for), 4 undefined. */
 const DISMISSED = 2;
-const BY_US = 3;
+const CLOSE_MS = 5000;
+/** At the end nobody waits for a daemon that hangs. */
+const LAST_MS = 100;
 /** The desktop decides how long a banner stays. */
 const ITS_OWN_TIME = -1;
 const NO_DAEMON = 'no notification daemon';
@@ -21,10 +23,13 @@ const NO_DAEMON = 'no notification daemon';
 interface Daemon {
   /** Its unique name: signals of anybody else are not from it. */
   readonly owner: string;
-  readonly can: Promise<ReadonlySet<string>>;
+  can: ReadonlySet<string> | null;
   readonly ids: Map<BannerKey, number>;
   readonly keys: Map<number, BannerKey>;
   readonly tokens: Map<number, string>;
+  /** How many banners have no number yet, and which unknown numbers were closed meanwhile: one of them may be ours. */
+  unnumbered: number;
+  readonly closedEarly: Map<number, unknown>;
 }
 
 /**
@@ -54,11 +59,25 @@ class DbusDriver implements NotifyDriver {
 
   async show(banner: Banner): Promise<void> {
     const daemon = this.#daemon ?? (await this.#activate());
-    const can = await daemon.can;
+    daemon.can ??= await this.#capabilities(daemon.owner);
     const replaces = daemon.ids.get(banner.key) ?? 0;
+    daemon.unnumbered += 1;
+    try {
+      const id = await this.#notify(daemon.owner, daemon.can, replaces, banner);
+      if (replaces !== id) daemon.keys.delete(replaces);
+      daemon.ids.set(banner.key, id);
+      daemon.keys.set(id, banner.key);
+      if (daemon.closedEarly.has(id)) this.#closed(daemon, id, banner.key, daemon.closedEarly.get(id));
+    } finally {
+      daemon.unnumbered -= 1;
+      if (daemon.unnumbered === 0) daemon.closedEarly.clear();
+    }
+  }
+
+  async #notify(owner: string, can: ReadonlySet<string>, replaces: number, banner: Banner): Promise<number> {
     const [id] = await this.#bus.call({
       ...OBJECT,
-      dest: daemon.owner,
+      dest: owner,
       member: 'Notify',
       signature: 'susssasa{sv}i',
       body: [
@@ -77,41 +96,41 @@ class DbusDriver implements NotifyDriver {
       ],
     });
     if (typeof id !== 'number') throw new Error(`${NAME}: Notify answered ${String(id)} instead of a number`);
-    if (replaces !== id) daemon.keys.delete(replaces);
-    daemon.ids.set(banner.key, id);
-    daemon.keys.set(id, banner.key);
+    return id;
   }
 
-  async withdraw(key: BannerKey): Promise<void> {
+  withdraw(key: BannerKey): Promise<void> {
+    return this.#close(key, CLOSE_MS);
+  }
+
+  async #close(key: BannerKey, timeoutMs: number): Promise<void> {
     const daemon = this.#daemon;
     const id = daemon?.ids.get(key);
     if (daemon === null || id === undefined) return;
     forget(daemon, id);
-    await this.#bus.call({ ...OBJECT, dest: daemon.owner, member: 'CloseNotification', signature: 'u', body: [id] });
+    const close = { ...OBJECT, dest: daemon.owner, member: 'CloseNotification', signature: 'u', body: [id] };
+    await this.#bus.call({ ...close, timeoutMs });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#subscriptions.dispose();
     const open = [...(this.#daemon?.ids.keys() ?? [])];
     // Nobody is left to answer a click. The bus keeps the order, so closing it afterwards loses none of these.
-    await Promise.allSettled(open.map((key) => this.withdraw(key)));
+    await Promise.allSettled(open.map((key) => this.#close(key, LAST_MS)));
   }
 
   #owned(owner: string | null): void {
     const before = this.#daemon;
     if (before?.owner === owner) return;
-    this.#daemon = owner === null ? null : this.#meet(owner);
+    this.#daemon = owner === null ? null : daemonOf(owner);
     for (const key of before?.ids.keys() ?? []) this.#listener.closed(key, 'desktop');
     if (this.#daemon === null) this.#lookForActivatable();
     else this.#describe(this.#daemon);
   }
 
-  #meet(owner: string): Daemon {
-    const can = this.#bus
-      .call({ ...OBJECT, dest: owner, member: 'GetCapabilities' })
-      .then(([list]) => new Set(Array.isArray(list) ? list.map(String) : []));
-    can.catch(() => {}); // whoever shows a banner awaits it, and is told
-    return { owner, can, ids: new Map(), keys: new Map(), tokens: new Map() };
+  async #capabilities(owner: string): Promise<ReadonlySet<string>> {
+    const [list] = await this.#bus.call({ ...OBJECT, dest: owner, member: 'GetCapabilities' });
+    return new Set(Array.isArray(list) ? list.map(String) : []);
   }
 
   /** Nobody owns the name: the bus may know a program to start for it. */
@@ -164,7 +183,10 @@ class DbusDriver implements NotifyDriver {
     const daemon = this.#daemon;
     if (daemon === null || sender !== daemon.owner || typeof id !== 'number') return;
     const key = daemon.keys.get(id);
-    if (key === undefined) return; // somebody else's notification
+    if (key === undefined) {
+      if (member === 'NotificationClosed' && daemon.unnumbered > 0) daemon.closedEarly.set(id, what);
+      return; // else it is somebody else's
+    }
     switch (member) {
       case 'ActivationToken':
         if (typeof what === 'string') daemon.tokens.set(id, what);
@@ -176,10 +198,26 @@ class DbusDriver implements NotifyDriver {
         return;
       }
       case 'NotificationClosed':
-        forget(daemon, id);
-        if (what !== BY_US) this.#listener.closed(key, what === DISMISSED ? 'person' : 'desktop');
+        this.#closed(daemon, id, key, what);
     }
   }
+
+  #closed(daemon: Daemon, id: number, key: BannerKey, reason: unknown): void {
+    forget(daemon, id);
+    this.#listener.closed(key, reason === DISMISSED ? 'person' : 'desktop');
+  }
+}
+
+function daemonOf(owner: string): Daemon {
+  return {
+    owner,
+    can: null,
+    ids: new Map(),
+    keys: new Map(),
+    tokens: new Map(),
+    unnumbered: 0,
+    closedEarly: new Map(),
+  };
 }
 
 function forget(daemon: Daemon, id: number): void {

@@ -1,0 +1,139 @@
+import type { Clock } from '../../core/ports/index.ts';
+import type { Banner, BannerKey, Opens } from './banner.ts';
+import type { DriverListener, NotifyDriver, OpenDriver } from './driver.ts';
+import { groupOf, OpenBanners } from './open-banners.ts';
+import { argumentOf } from './text.ts';
+
+/** A failure shows within this time; a helper that runs longer waits for a person. */
+const FAILS_WITHIN_MS = 500;
+/** Each open banner is a process that lives until somebody acts. */
+const MOST_OPEN = 8;
+
+/** What one platform's helper is asked; `answer` comes once a banner. */
+interface Helper {
+  readonly by: string;
+  show(banner: Banner, answer: (error: Error | null, response: string | undefined) => void): void;
+  remove(key: BannerKey): void;
+  /** What an answer means. Both say "activate" for a click. */
+  meaningOf(response: string | undefined): 'clicked' | 'dismissed' | 'gone';
+}
+
+export interface VendoredOptions {
+  /** In place of the helper program inside node-notifier. */
+  readonly customPath?: string;
+}
+
+/**
+ * macOS by the `terminal-notifier` inside node-notifier, an Intel program: for Intel machines, or with Rosetta. The helper
+ * opens the page itself on a click. No `timeout` and no `wait`, either of which would close the banner after seconds.
+ */
+export async function macHelperDriver(
+  pageOf: (opens: Opens) => string,
+  clock: Clock,
+  { customPath }: VendoredOptions = {},
+): Promise<OpenDriver> {
+  const { default: notifier } = await import('node-notifier');
+  const center = new notifier.NotificationCenter(customPath === undefined ? {} : { customPath });
+  return driverOf(clock, {
+    by: 'node-notifier (terminal-notifier)',
+    show: ({ key, title, body, opens }, answer) => {
+      const request = {
+        title: argumentOf(title),
+        message: argumentOf(body === '' ? title : body),
+        group: groupOf(key),
+        open: pageOf(opens),
+        timeout: false,
+      } as const;
+      center.notify(request, answer);
+    },
+    remove: (key) => {
+      const request = { remove: groupOf(key), timeout: false } as const;
+      center.notify(request, () => {}); // it answers when it is done, and nothing follows from it
+    },
+    // The page is opened already, so a click is only somebody taking note.
+    meaningOf: (response) => (response === 'activate' || response === 'closed' ? 'dismissed' : 'gone'),
+  });
+}
+
+/**
+ * Windows by the SnoreToast inside node-notifier. Without an `appID`, since with one no click is reported; by the callback
+ * of each call, since the events are one for all. A toast that has gone to the Action Centre reports nothing any more.
+ */
+export async function toasterDriver(clock: Clock, { customPath }: VendoredOptions = {}): Promise<OpenDriver> {
+  const { default: notifier } = await import('node-notifier');
+  const toaster = new notifier.WindowsToaster(customPath === undefined ? {} : { customPath });
+  return driverOf(clock, {
+    by: 'node-notifier (SnoreToast)',
+    show: ({ key, title, body }, answer) => {
+      toaster.notify(
+        { title: argumentOf(title), message: argumentOf(body === '' ? ' ' : body), id: numberOf(key) },
+        answer,
+      );
+    },
+    remove: (key) => {
+      toaster.notify({ remove: numberOf(key) });
+    },
+    meaningOf: (response) => {
+      if (response === 'activate') return 'clicked';
+      return response === 'dismissed' ? 'dismissed' : 'gone'; // no answer says nothing, least of all "read"
+    },
+  });
+}
+
+function driverOf(clock: Clock, helper: Helper): OpenDriver {
+  return (listener) => {
+    listener.state({ is: 'ready', by: helper.by });
+    return new HelperDriver(clock, helper, listener);
+  };
+}
+
+class HelperDriver implements NotifyDriver {
+  readonly #clock: Clock;
+  readonly #helper: Helper;
+  readonly #listener: DriverListener;
+  /** Each banner as an object of its own, so that a late answer is known for what it is. */
+  readonly #open = new OpenBanners<object>(MOST_OPEN);
+
+  constructor(clock: Clock, helper: Helper, listener: DriverListener) {
+    this.#clock = clock;
+    this.#helper = helper;
+    this.#listener = listener;
+  }
+
+  show(banner: Banner): Promise<void> {
+    const { key } = banner;
+    const shown = {};
+    for (const [gone, , why] of this.#open.add(key, shown)) {
+      if (why === 'replaced') continue; // the same group takes its place by itself
+      this.#helper.remove(gone);
+      this.#listener.closed(gone, 'desktop');
+    }
+    return new Promise((resolve, reject) => {
+      const limit = this.#clock.after(FAILS_WITHIN_MS, resolve);
+      this.#helper.show(banner, (error, response) => {
+        limit[Symbol.dispose]();
+        if (error instanceof Error) reject(error);
+        else resolve();
+        if (!this.#open.isLatest(key, shown)) return;
+        this.#open.remove(key);
+        if (error instanceof Error) return;
+        const meaning = this.#helper.meaningOf(response);
+        if (meaning === 'clicked') this.#listener.clicked(key, null);
+        else this.#listener.closed(key, meaning === 'dismissed' ? 'person' : 'desktop');
+      });
+    });
+  }
+
+  async withdraw(key: BannerKey): Promise<void> {
+    if (this.#open.remove(key) !== undefined) this.#helper.remove(key);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const key of this.#open.keys()) await this.withdraw(key);
+  }
+}
+
+/** SnoreToast's id for the key: 32 bits of its hash. */
+function numberOf(key: BannerKey): number {
+  return Number.parseInt(groupOf(key).slice(-8), 16);
+}

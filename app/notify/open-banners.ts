@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import type { BannerKey } from './banner.ts';
+
+/**
+ * The banners of a driver whose desktop needs one process each: at most so many, the oldest goes first. A process that
+ * was replaced may still have something to say; `isLatest` tells whether it speaks for what is on the screen.
+ */
+export class OpenBanners<T> {
+  readonly #most: number;
+  readonly #open = new Map<BannerKey, T>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Returns those that have to go: the one it replaces, and the oldest when there are too many. */
+  add(key: BannerKey, item: T): [BannerKey, T, 'replaced' | 'crowded'][] {
+    const before = this.#open.get(key);
+    this.#open.delete(key); // so that it becomes the youngest
+    this.#open.set(key, item);
+    const going: [BannerKey, T, 'replaced' | 'crowded'][] = before === undefined ? [] : [[key, before, 'replaced']];
+    for (const [oldest, old] of this.#open) {
+      if (this.#open.size <= this.#most) break;
+      this.#open.delete(oldest);
+      going.push([oldest, old, 'crowded']);
+    }
+    return going;
+  }
+
+  isLatest(key: BannerKey, item: T): boolean {
+    return this.#open.get(key) === item;
+  }
+
+  remove(key: BannerKey): T | undefined {
+    const item = this.#open.get(key);
+    this.#open.delete(key);
+    return item;
+  }
+
+  keys(): BannerKey[] {
+    return [...this.#open.keys()];
+  }
+}
+
+/** A key as a short name that every desktop takes, whatever the persona is called. */
+export function groupOf(key: BannerKey): string {
+  return `hivebar-${createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
+}

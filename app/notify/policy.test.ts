@@ -1,0 +1,730 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Fact, Until } from '../../core/board/index.ts';
+import type { NewEvent } from '../../core/events/index.ts';
+import { type Count, exactly, Fault, type Instant, UNKNOWN } from '../../core/model/index.ts';
+import type { AnnouncedByKey } from './announced.ts';
+import { type Banner, type BannerKey, outageKey } from './banner.ts';
+import { type Decision, decide, type PolicyInput } from './policy.ts';
+import { openPolicy, RULES } from './state.ts';
+
+const VITAL = { is: 'unknown', why: 'not-reported' } as const;
+/** A plain start, so that a transcript shows seconds since it. */
+const T0: Instant = 1_000_000_000;
+
+/** A desktop that takes every banner unless it is `broken`, and a clock that keeps the policy's appointments. */
+class Scene {
+  at = T0;
+  state = openPolicy({});
+  readonly screen = new Map<BannerKey, Banner>();
+  readonly transcript: string[] = [];
+  broken = false;
+  #wakeAt: Instant | null = null;
+  #id = 0;
+
+  input(input: { readonly [K in string]: unknown } & { is: PolicyInput['is'] }): void {
+    this.#apply(decide(this.state, { at: this.at, ...input } as PolicyInput));
+  }
+
+  facts(...facts: Fact[]): void {
+    this.input({ is: 'facts', facts });
+  }
+
+  /** Lets time pass, with a tick whenever the policy asked for one. */
+  wait(seconds: number): void {
+    const end = this.at + seconds * 1000;
+    while (this.#wakeAt !== null && this.#wakeAt <= end) {
+      assert.ok(this.#wakeAt > this.at, 'the policy asks for a tick in the past');
+      this.at = this.#wakeAt;
+      this.#wakeAt = null;
+      this.input({ is: 'tick' });
+    }
+    this.at = end;
+  }
+
+  /** `kill -9`, and a new start: only what was announced is left, and the screen. */
+  restart(): void {
+    this.state = openPolicy(JSON.parse(JSON.stringify(this.state.announced)) as AnnouncedByKey);
+    this.#wakeAt = null;
+  }
+
+  joined(...personas: string[]): void {
+    this.facts(...personas.map((p) => joined(p, this.at)));
+  }
+
+  looked(persona: string, unread: Count = exactly(0)): void {
+    this.facts(looked(persona, this.at, unread));
+  }
+
+  /** Mail as the tray process tells it: the level first, then the events. */
+  mail(persona: string, unread: number, ...news: (string | Partial<NewEvent>)[]): void {
+    this.looked(persona, exactly(unread));
+    this.told(persona, ...news);
+  }
+
+  told(persona: string, ...news: (string | Partial<NewEvent>)[]): void {
+    this.facts(this.tell(persona, ...news));
+  }
+
+  tell(persona: string, ...news: (string | Partial<NewEvent>)[]): Fact {
+    const events = news.map((n) => {
+      this.#id += 1;
+      const part = typeof n === 'string' ? { content: n } : n;
+      return newEvent(persona, this.#id, part);
+    });
+    return { is: 'told', at: this.at, persona, events };
+  }
+
+  down(persona: string, key = 'kijito', scope: 'persona' | 'source' | 'machine' = 'source'): void {
+    this.facts(down(persona, this.at, key, scope));
+  }
+
+  mute(persona: string | null, until: Until): void {
+    this.facts({ is: 'muted', at: this.at, persona, until });
+  }
+
+  #apply(decision: Decision): void {
+    if (Object.keys(decision.state.personas).length < 10) {
+      assert.deepEqual(JSON.parse(JSON.stringify(decision.state)), decision.state, 'the state survives JSON');
+    }
+    this.state = decision.state;
+    this.#wakeAt = decision.wakeAt;
+    for (const key of decision.withdraw) {
+      this.#say(`withdraw ${key}`);
+      this.screen.delete(key);
+    }
+    for (const banner of decision.show) {
+      if (this.broken) {
+        this.#say(`refused ${banner.key}`);
+        this.input({ is: 'refused', banner });
+        continue;
+      }
+      const { key, urgency, title, body } = banner;
+      this.#say(`${this.screen.has(key) ? 'replace' : 'show'} [${urgency}] ${title} | ${body}`);
+      this.screen.set(key, banner);
+      this.input({ is: 'shown', banner });
+    }
+  }
+
+  #say(what: string): void {
+    this.transcript.push(`${((this.at - T0) / 1000).toFixed(0)}s ${what}`);
+  }
+}
+
+function joined(persona: string, at: Instant, source = 'kijito'): Fact {
+  const stem = persona;
+  return {
+    is: 'joined',
+    at,
+    persona,
+    source,
+    address: persona,
+    label: persona,
+    stem,
+    eventsFile: null,
+    staleAfterMs: 1,
+  };
+}
+
+function looked(persona: string, at: Instant, unread: Count): Fact {
+  const reach = { is: 'up', since: at } as const;
+  return { is: 'looked', at, persona, reach, unread, urgent: exactly(0), vital: VITAL, cursor: 0 };
+}
+
+function down(persona: string, at: Instant, key: string, scope: 'persona' | 'source' | 'machine'): Fact {
+  const fault = new Fault('refused', `http://127.0.0.1:7474 refused the connection`, { is: scope, key });
+  return { is: 'failed', at, persona, reach: { is: 'down', since: at, failures: 3, why: 'refused' }, fault };
+}
+
+function newEvent(persona: string, id: number, part: Partial<NewEvent>): NewEvent {
+  return {
+    event: 'new',
+    source: 'kijito-inbox',
+    ts: '',
+    persona,
+    event_id: `${persona}:new:${id}`,
+    wake_class: 'mail',
+    id,
+    from: 'bob',
+    created: '',
+    ...part,
+  };
+}
+
+const REFUSED = 'http://127.0.0.1:7474 refused the connection: check that the server is running at that address';
+
+test('S1 mail that was read does not nag: one banner, withdrawn when it is read, and nothing after', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  for (let i = 0; i < 20; i += 1) {
+    scene.looked('ada', exactly(0));
+    scene.wait(15);
+  }
+  scene.mail('ada', 1, 'lunch?');
+  for (let i = 0; i < 20; i += 1) {
+    scene.wait(15);
+    scene.looked('ada', exactly(1));
+  }
+  for (let i = 0; i < 20; i += 1) {
+    scene.looked('ada', exactly(0));
+    scene.wait(15);
+  }
+  assert.deepEqual(scene.transcript, ['300s show [normal] ada: 1 new | bob: lunch?', '600s withdraw mail:ada']);
+});
+
+test('a persona has one banner: replaced at most every 30 s, with the whole count and the latest mail', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.mail('ada', 1, 'one');
+  scene.wait(5);
+  scene.mail('ada', 2, 'two');
+  scene.wait(5);
+  scene.mail('ada', 3, { content: 'three', from: 'cy' });
+  scene.wait(60);
+  scene.mail('ada', 4, 'four');
+  assert.deepEqual(scene.transcript, [
+    '0s show [normal] ada: 1 new | bob: one',
+    '30s replace [normal] ada: 3 new | cy: three',
+    '70s replace [normal] ada: 4 new | bob: four',
+  ]);
+});
+
+test('mail that was read before its banner was due is not shown', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.mail('ada', 1, 'one');
+  scene.wait(5);
+  scene.mail('ada', 2, 'two');
+  scene.wait(5);
+  scene.looked('ada', exactly(0));
+  scene.wait(100);
+  assert.deepEqual(scene.transcript, ['0s show [normal] ada: 1 new | bob: one', '10s withdraw mail:ada']);
+});
+
+test('mail told while nothing is unread waits for the next level', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.looked('ada', exactly(0));
+  scene.told('ada', 'read in the same moment');
+  scene.looked('ada', exactly(0));
+  scene.told('ada', 'the level comes later');
+  assert.deepEqual(scene.transcript, []);
+  scene.looked('ada', exactly(1));
+  assert.deepEqual(scene.transcript, ['0s show [normal] ada: 1 new | bob: the level comes later']);
+});
+
+test('mail is shown where the source cannot say how much is unread', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.looked('ada', UNKNOWN);
+  scene.told('ada', { from: 'bob' });
+  assert.deepEqual(scene.transcript, ['0s show [normal] ada: 1 new | from bob']);
+});
+
+test('a banner that a person closed is done with: the next one counts from there', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.mail('ada', 2, 'one', 'two');
+  scene.screen.delete('mail:ada');
+  scene.input({ is: 'closed', key: 'mail:ada', by: 'person' });
+  scene.wait(40);
+  scene.mail('ada', 3, 'three');
+  scene.screen.delete('mail:ada');
+  scene.input({ is: 'closed', key: 'mail:ada', by: 'desktop' });
+  scene.wait(40);
+  scene.mail('ada', 4, 'four');
+  assert.deepEqual(scene.transcript, [
+    '0s show [normal] ada: 2 new | bob: two',
+    '40s show [normal] ada: 1 new | bob: three',
+    '80s show [normal] ada: 2 new | bob: four',
+  ]);
+});
+
+test('urgent mail says so, and is still not critical', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.facts({ is: 'counted', at: scene.at, persona: 'ada', unread: exactly(1), urgent: exactly(1) });
+  scene.told('ada', 'now!');
+  assert.deepEqual(scene.transcript, ['0s show [high] ada: 1 new, urgent | bob: now!']);
+});
+
+test('S2 S3 an outage and its end are one banner each, the second with the time it took', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.looked('ada');
+  scene.down('ada');
+  for (let i = 0; i < 20; i += 1) {
+    scene.wait(15);
+    scene.down('ada');
+  }
+  scene.looked('ada');
+  scene.wait(100);
+  assert.deepEqual(scene.transcript, [
+    `1s show [critical] kijito down: ada | ${REFUSED}`,
+    '301s replace [normal] kijito is back: ada | Down for 5 min.',
+  ]);
+});
+
+test('an outage that is over before it was told is not told', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.down('ada');
+  scene.at += 500;
+  scene.looked('ada');
+  scene.wait(100);
+  assert.deepEqual(scene.transcript, []);
+});
+
+test('S3 down and announced, killed, started, still down: nothing; then the recovery, once', () => {
+  const scene = new Scene();
+  scene.joined('ada', 'bo');
+  scene.down('ada');
+  scene.down('bo');
+  scene.wait(60);
+  scene.restart();
+  scene.joined('ada', 'bo');
+  for (const failures of [1, 2]) {
+    const reach = { is: 'failing', failures, why: 'refused' } as const;
+    const fault = new Fault('refused', 'again', { is: 'source', key: 'kijito' });
+    scene.facts({ is: 'failed', at: scene.at, persona: 'ada', reach, fault });
+    scene.wait(15);
+  }
+  scene.down('ada');
+  scene.down('bo');
+  scene.wait(60);
+  assert.equal(scene.transcript.length, 1);
+  scene.looked('bo');
+  scene.looked('ada');
+  scene.wait(60);
+  scene.restart();
+  scene.joined('ada', 'bo');
+  scene.looked('ada');
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, [
+    `1s show [critical] kijito down: 2 personas | ${REFUSED} (ada, bo)`,
+    '151s replace [normal] kijito is back: 2 personas | Down for 2 min.',
+  ]);
+});
+
+test('S3 stopped while up, broken, started: one banner', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.looked('ada');
+  scene.restart();
+  scene.joined('ada');
+  scene.down('ada');
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, [`1s show [critical] kijito down: ada | ${REFUSED}`]);
+});
+
+test('S3 down and announced, stopped, healed, started: the recovery is told', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.down('ada');
+  scene.wait(60);
+  scene.restart();
+  scene.wait(3540);
+  scene.joined('ada');
+  scene.looked('ada');
+  scene.wait(60);
+  assert.equal(scene.transcript[1], '3601s replace [normal] kijito is back: ada | Down for 1 h.');
+});
+
+test('an announced outage whose personas are gone after a restart cannot swallow the next one', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.down('ada');
+  scene.wait(60);
+  scene.restart();
+  scene.joined('newcomer');
+  scene.looked('newcomer');
+  scene.wait(60);
+  scene.down('newcomer');
+  scene.wait(60);
+  assert.deepEqual(
+    scene.transcript.map((line) => line.split(' | ')[0]),
+    [
+      '1s show [critical] kijito down: ada',
+      '61s replace [normal] kijito is back: ada',
+      '121s replace [critical] kijito down: newcomer',
+    ],
+  );
+});
+
+test('S4 sixty personas of one hive are one banner with their number, and one when they are back', () => {
+  const scene = new Scene();
+  const personas = Array.from({ length: 60 }, (_, i) => `p${String(i).padStart(2, '0')}`);
+  scene.joined(...personas);
+  for (const p of personas) {
+    scene.down(p);
+    scene.at += 10;
+  }
+  scene.wait(60);
+  for (const p of personas) scene.looked(p);
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, [
+    `2s show [critical] kijito down: 60 personas | ${REFUSED} (p00, p01, p02 and 57 more)`,
+    '62s replace [normal] kijito is back: 60 personas | Down for 1 min.',
+  ]);
+});
+
+test('S4 three hives are three banners; late ones raise the count while the banner is on the screen', () => {
+  const scene = new Scene();
+  for (const hive of ['a', 'b', 'c']) {
+    for (let i = 0; i < 20; i += 1) {
+      scene.facts(joined(`${hive}${i}`, scene.at, hive));
+      if (i < 10) scene.down(`${hive}${i}`, hive);
+    }
+  }
+  scene.wait(10);
+  for (const hive of ['a', 'b', 'c']) for (let i = 10; i < 20; i += 1) scene.down(`${hive}${i}`, hive);
+  scene.input({ is: 'closed', key: outageKey('c'), by: 'person' });
+  scene.wait(60);
+  assert.deepEqual(
+    scene.transcript.map((line) => line.split(' | ')[0]),
+    [
+      '1s show [critical] a down: 10 personas',
+      '1s show [critical] b down: 10 personas',
+      '1s show [critical] c down: 10 personas',
+      '31s replace [critical] a down: 20 personas',
+      '31s replace [critical] b down: 20 personas',
+    ],
+  );
+});
+
+test('S5 after a long sleep the mail of that time is one banner a persona', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.mail('ada', 1, 'before');
+  scene.at += 12 * 3600_000;
+  scene.mail('ada', 30, ...Array.from({ length: 29 }, (_, i) => `while asleep ${i}`));
+  scene.wait(100);
+  assert.deepEqual(scene.transcript, [
+    '0s show [normal] ada: 1 new | bob: before',
+    '43200s replace [normal] ada: 30 new | bob: while asleep 28',
+  ]);
+});
+
+test('a clock that is set back holds no banner up', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.mail('ada', 1, 'one');
+  scene.at -= 3600_000;
+  scene.mail('ada', 2, 'two');
+  assert.equal(scene.transcript.length, 2);
+});
+
+test('a source that cannot say who is there is down after a while, unless its personas can be read', () => {
+  const scene = new Scene();
+  const fault = new Fault('refused', 'no directory', { is: 'source', key: 'kijito' });
+  const source = { is: 'source', source: 'kijito', address: 'http://127.0.0.1:7474' } as const;
+  scene.facts({ ...source, at: scene.at, fault });
+  scene.wait(5);
+  scene.facts({ ...source, at: scene.at, fault: null });
+  scene.joined('ada');
+  scene.looked('ada');
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, [], 'it was only slower to start than we were');
+  scene.facts({ ...source, at: scene.at, fault });
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, [], 'a rescan failed, and ada is read all the same');
+  scene.restart();
+  scene.facts({ ...source, at: scene.at, fault });
+  scene.wait(60);
+  scene.restart();
+  scene.facts({ ...source, at: scene.at, fault: null });
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, [
+    '135s show [critical] kijito down | no directory: check that the server is running at that address',
+    '186s replace [normal] kijito is back | Down for 1 min.',
+  ]);
+});
+
+test('everybody who was down leaves: the banner goes without a word of recovery', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.down('ada');
+  scene.wait(10);
+  scene.facts({ is: 'left', at: scene.at, persona: 'ada' });
+  scene.wait(10);
+  assert.equal(scene.transcript[1], '10s withdraw outage:kijito');
+  assert.deepEqual(scene.state.announced, {});
+});
+
+test('S16 an own message never notifies', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.mail('ada', 1, { self: true, content: 'note to self' });
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, []);
+  scene.mail('ada', 3, { self: true, content: 'again' }, 'from somebody');
+  assert.deepEqual(scene.transcript, ['60s show [normal] ada: 1 new | bob: from somebody']);
+});
+
+test('S17 a first start against 500 unread shows nothing; 40 that came while stopped are one banner', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.looked('ada', exactly(500));
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, []);
+  scene.restart();
+  scene.joined('ada');
+  scene.mail('ada', 540, ...Array.from({ length: 40 }, (_, i) => `mail ${i}`));
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, ['60s show [normal] ada: 40 new | bob: mail 39']);
+});
+
+test('S17 a thousand personas with mail at once are five banners and one for the others', () => {
+  const scene = new Scene();
+  const personas = Array.from({ length: 1000 }, (_, i) => `p${i}`);
+  scene.joined(...personas);
+  scene.facts(...personas.flatMap((p) => [looked(p, scene.at, exactly(2)), scene.tell(p, 'a', 'b')]));
+  scene.wait(60);
+  assert.equal(scene.transcript.length, 6);
+  assert.equal(scene.transcript[5], '1s show [normal] 995 more personas have mail: 1990 new | p5, p6, p7 and 992 more');
+  scene.facts(...personas.map((p) => looked(p, scene.at, exactly(0))));
+  assert.equal(scene.screen.size, 0, 'all was read, all is gone');
+});
+
+test('S19 a desktop that refuses is asked once a minute, not once a mail, and gets one banner when it is ready', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.broken = true;
+  for (let i = 1; i <= 50; i += 1) {
+    scene.mail('ada', i, `mail ${i}`);
+    scene.wait(1);
+  }
+  scene.down('ada');
+  scene.wait(5);
+  assert.deepEqual(scene.transcript, ['0s refused mail:ada']);
+  scene.broken = false;
+  scene.input({ is: 'ready' });
+  assert.deepEqual(scene.transcript.slice(1), [
+    `55s show [critical] kijito down: ada | ${REFUSED}`,
+    '55s show [normal] ada: 50 new | bob: mail 50',
+  ]);
+});
+
+test('paused: mail is left to the badge; an outage that lasts is told afterwards, one that ended is not', () => {
+  const scene = new Scene();
+  scene.joined('ada', 'bo');
+  scene.mute(null, { is: 'at', at: scene.at + 100_000 });
+  scene.mail('ada', 1, 'one');
+  scene.down('ada');
+  scene.down('bo', 'bo', 'persona');
+  scene.wait(50);
+  scene.looked('bo');
+  scene.wait(100);
+  assert.deepEqual(scene.transcript, [`100s show [critical] kijito down: ada | ${REFUSED}`]);
+  scene.looked('ada', exactly(2));
+  scene.told('ada', 'two');
+  assert.match(scene.transcript.at(-1) ?? '', /ada: 2 new/);
+});
+
+test('a recovery while paused is told afterwards', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.down('ada');
+  scene.wait(10);
+  scene.mute(null, { is: 'forever' });
+  scene.wait(10);
+  scene.looked('ada');
+  scene.wait(100);
+  assert.equal(scene.transcript.length, 1);
+  scene.mute(null, { is: 'never' });
+  assert.equal(scene.transcript[1], '120s replace [normal] kijito is back: ada | Down for 20 s.');
+});
+
+test('a muted persona is silent, known before it joins, and its source is not', () => {
+  const scene = new Scene();
+  scene.mute('ada', { is: 'forever' });
+  scene.joined('ada', 'bo');
+  scene.mail('ada', 1, 'one');
+  scene.down('ada');
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, []);
+  scene.down('bo');
+  scene.wait(1);
+  assert.match(scene.transcript[0] ?? '', /kijito down: 2 personas/);
+});
+
+test('a persona may be called __proto__', () => {
+  const scene = new Scene();
+  scene.joined('__proto__', 'constructor');
+  scene.mail('__proto__', 1, 'one');
+  scene.mail('constructor', 1, 'two');
+  scene.down('__proto__', '__proto__', 'persona');
+  scene.wait(5);
+  assert.deepEqual([...scene.screen.keys()], ['mail:__proto__', 'mail:constructor', 'outage:__proto__']);
+});
+
+test('hostile text stays text, on one line and short', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.mail('ada', 1, { from: '\u202eevil\n', content: `<b>\u0007${'x'.repeat(100_000)}` });
+  const [banner] = scene.screen.values();
+  assert.match(banner?.body ?? '', /^evil: <b>x+…$/);
+  assert.equal([...(banner?.body ?? '')].length, 200);
+});
+
+const PERSONAS = ['ada', 'bo', 'cy', 'di'];
+const moves = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.record({ is: fc.constant('mail'), who: fc.nat(3), n: fc.integer({ min: 1, max: 3 }) }) },
+    { weight: 2, arbitrary: fc.record({ is: fc.constant('read'), who: fc.nat(3), n: fc.nat(3) }) },
+    { weight: 2, arbitrary: fc.record({ is: fc.constant('down'), who: fc.nat(3), n: fc.nat(1) }) },
+    { weight: 2, arbitrary: fc.record({ is: fc.constant('up'), who: fc.nat(3), n: fc.nat(3) }) },
+    { weight: 4, arbitrary: fc.record({ is: fc.constant('wait'), who: fc.nat(3), n: fc.nat(50) }) },
+    { weight: 1, arbitrary: fc.record({ is: fc.constant('pause'), who: fc.nat(4), n: fc.nat(60) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ is: fc.constantFrom('restart', 'break', 'mend'), who: fc.nat(3), n: fc.nat(3) }),
+    },
+    { weight: 1, arbitrary: fc.record({ is: fc.constantFrom('close', 'leave'), who: fc.nat(3), n: fc.nat(1) }) },
+  ),
+  { maxLength: 80 },
+);
+
+/** Watches over every decision of a random history. */
+class Watched extends Scene {
+  readonly unread = new Map<string, number>(PERSONAS.map((p) => [p, 0]));
+  readonly down_ = new Map<string, string>();
+  readonly #edges = new Map<BannerKey, 'outage' | 'recovery'>();
+  readonly #mailAt = new Map<BannerKey, Instant>();
+  paused: Until = { is: 'never' };
+
+  override input(input: { readonly [K in string]: unknown } & { is: PolicyInput['is'] }): void {
+    if (input.is === 'shown') this.#check(input.banner as Banner);
+    super.input(input);
+  }
+
+  #check(banner: Banner): void {
+    const silent = this.paused.is === 'forever' || (this.paused.is === 'at' && this.at < this.paused.at);
+    assert.ok(!silent, 'nothing is shown while paused');
+    if (banner.is === 'mail') {
+      assert.ok(banner.opens.is === 'overview' || this.unread.get(banner.opens.persona) !== 0, 'nothing for read mail');
+      const before = this.#mailAt.get(banner.key);
+      assert.ok(before === undefined || this.at - before >= RULES.bubbleEveryMs, 'at most one bubble in 30 s');
+      this.#mailAt.set(banner.key, this.at);
+      assert.notEqual(banner.urgency, 'critical');
+      return;
+    }
+    const known = this.state.announced[banner.key as `outage:${string}`] !== undefined;
+    const last = this.#edges.get(banner.key) ?? 'recovery';
+    if (banner.is === 'recovery') assert.ok(known && last === 'outage', 'a recovery follows an outage');
+    else assert.equal(known, last === 'outage', 'only a known outage is told again, with a higher count');
+    this.#edges.set(banner.key, banner.is);
+  }
+
+  /** After somebody left, or is down for another reason: an outage of nobody may be dropped without a word. */
+  emptied(): void {
+    const causes = new Set<string>([...this.down_.values()].map(outageKey));
+    for (const key of this.#edges.keys()) {
+      if (!causes.has(key) && !(key in this.state.announced)) this.#edges.delete(key);
+    }
+  }
+
+  /** Somebody who comes anew is somebody new. */
+  forget(p: string): void {
+    this.#mailAt.delete(`mail:${p}`);
+  }
+
+  newRun(): void {
+    this.restart();
+    this.#mailAt.clear();
+    this.screen.clear(); // a stop takes the banners down; after a kill the desktop lets them expire
+    this.joined(...PERSONAS);
+    this.mute(null, this.paused);
+    for (const p of PERSONAS) this.settleReach(p);
+  }
+
+  settleReach(p: string): void {
+    const cause = this.down_.get(p);
+    if (cause === undefined) this.looked(p, exactly(this.unread.get(p) ?? 0));
+    else this.down(p, cause, cause === 'kijito' ? 'source' : 'persona');
+  }
+}
+
+test('over any history: one banner a key, edges alternate, nothing for read mail, nothing while paused, nothing lost', () => {
+  fc.assert(
+    fc.property(moves, (history) => {
+      const scene = new Watched();
+      scene.joined(...PERSONAS);
+      for (const { is, who, n } of history) {
+        const p = PERSONAS[who % PERSONAS.length] as string;
+        const unread = scene.unread.get(p) ?? 0;
+        switch (is) {
+          case 'mail':
+            if (scene.down_.has(p)) break;
+            scene.unread.set(p, unread + n);
+            scene.mail(p, unread + n, ...Array.from({ length: n }, () => 'text'));
+            break;
+          case 'read':
+            if (scene.down_.has(p)) break;
+            scene.unread.set(p, Math.max(0, unread - n));
+            scene.looked(p, exactly(Math.max(0, unread - n)));
+            break;
+          case 'down':
+            scene.down_.set(p, n === 0 ? 'kijito' : p);
+            scene.settleReach(p);
+            scene.emptied();
+            break;
+          case 'up':
+            scene.down_.delete(p);
+            scene.settleReach(p);
+            break;
+          case 'wait':
+            scene.wait(n);
+            break;
+          case 'pause':
+            scene.paused =
+              who === 0 ? { is: 'forever' } : who === 1 ? { is: 'never' } : { is: 'at', at: scene.at + n * 1000 };
+            scene.mute(null, scene.paused);
+            break;
+          case 'restart':
+            scene.newRun();
+            break;
+          case 'break':
+            scene.broken = true;
+            break;
+          case 'mend':
+            scene.broken = false;
+            scene.input({ is: 'ready' });
+            break;
+          case 'close': {
+            const key = [...scene.screen.keys()][who];
+            if (key === undefined) break;
+            scene.screen.delete(key);
+            scene.input({ is: 'closed', key, by: n === 0 ? 'person' : 'desktop' });
+            break;
+          }
+          case 'leave': {
+            const cause = scene.down_.get(p);
+            scene.down_.delete(p);
+            scene.facts({ is: 'left', at: scene.at, persona: p });
+            scene.emptied();
+            scene.forget(p);
+            if (cause !== undefined) scene.down_.set(p, cause);
+            scene.joined(p);
+            scene.settleReach(p);
+          }
+        }
+      }
+      scene.paused = { is: 'never' };
+      scene.mute(null, scene.paused);
+      scene.broken = false;
+      scene.input({ is: 'ready' });
+      scene.wait(200);
+      const now = new Set([...scene.down_.values()].map(outageKey));
+      assert.deepEqual(new Set(Object.keys(scene.state.announced)), now, 'in the end a person knows just what is down');
+      for (const p of PERSONAS) {
+        if (scene.unread.get(p) === 0 && !scene.down_.has(p)) assert.ok(!scene.screen.has(`mail:${p}`), 'read is gone');
+      }
+      const before = scene.transcript.length;
+      scene.wait(10_000);
+      assert.equal(scene.transcript.length, before, 'and then there is silence');
+    }),
+    { numRuns: 400 },
+  );
+});

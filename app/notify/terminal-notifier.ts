@@ -1,0 +1,56 @@
+import type { Ended, Spawn } from '../../core/ports/index.ts';
+import type { Banner, BannerKey, Opens } from './banner.ts';
+import type { NotifyDriver, OpenDriver } from './driver.ts';
+import { groupOf } from './open-banners.ts';
+import { argumentOf } from './text.ts';
+
+const LIMIT_MS = 5000;
+
+/**
+ * macOS by the user's own `terminal-notifier`, version 3 or newer. It opens the page itself on a click, so no click and no
+ * closing comes back.
+ */
+export function terminalNotifierDriver(
+  file: string,
+  env: Readonly<Record<string, string>>,
+  spawn: Spawn,
+  pageOf: (opens: Opens) => string,
+): OpenDriver {
+  return (listener) => {
+    listener.state({ is: 'ready', by: 'terminal-notifier' });
+    const stop = new AbortController();
+    const run = async (args: readonly string[]): Promise<void> => {
+      const ended = await spawn.run({ file, args, env, timeoutMs: LIMIT_MS }, stop.signal);
+      if (ended.is !== 'exited' || ended.code !== 0) throw new Error(failureOf('terminal-notifier', ended));
+    };
+    const driver: NotifyDriver = {
+      show: ({ key, title, body, opens }: Banner) =>
+        run([
+          '-title',
+          argumentOf(title),
+          '-message',
+          argumentOf(body === '' ? title : body), // an empty message is read as "take it from stdin"
+          '-group', // a later one with the same group takes its place
+          groupOf(key),
+          '-open',
+          pageOf(opens),
+        ]),
+      withdraw: (key: BannerKey) => run(['-remove', groupOf(key)]),
+      [Symbol.asyncDispose]: async () => stop.abort(), // what stays on the screen still opens the page
+    };
+    return driver;
+  };
+}
+
+export function failureOf(program: string, ended: Ended): string {
+  switch (ended.is) {
+    case 'exited':
+      return `${program} ended with ${ended.code}: ${ended.stderr.trim()}`;
+    case 'killed':
+      return `${program} was ended by ${ended.signal}`;
+    case 'timeout':
+      return `${program} did not end in ${LIMIT_MS / 1000} s`;
+    case 'not-started':
+      return `${program} could not be started: ${ended.why}`;
+  }
+}
