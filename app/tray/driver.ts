@@ -1,0 +1,13 @@
+import type { TrayModel, Wanted } from './model.ts';
+
+/** What shows the model. It keeps the last one, and shows it by itself when its host comes back. */
+export interface TrayDriver extends AsyncDisposable {
+  show(model: TrayModel): void;
+}
+
+export interface TrayEvents {
+  /** A person asked for it. */
+  onAction(wanted: Wanted): void;
+  /** How the tray does, in one line: `on (...)` or `off (why)`. Told when it changes. */
+  onState(text: string): void;
+}

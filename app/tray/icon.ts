@@ -1,0 +1,41 @@
+import type { Snapshot, Until } from '../../core/board/index.ts';
+import type { Instant } from '../../core/model/index.ts';
+
+/** Names one of the pre-rendered icons, `STATE-BADGE`. */
+export interface IconName {
+  readonly state: 'up' | 'down' | 'paused' | 'unknown';
+  readonly badge: Badge;
+}
+
+export type Badge = 'none' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | '9+';
+
+/**
+ * What one glance shall tell. An outage comes first, also while notifications are paused: then the icon is the only
+ * one left to tell it. `unknown`: nobody is watched, or nothing was seen yet.
+ */
+export function iconOf(snapshot: Snapshot, now: Instant): IconName {
+  return { state: stateOf(snapshot, now), badge: badgeOf(snapshot) };
+}
+
+function stateOf(snapshot: Snapshot, now: Instant): IconName['state'] {
+  if (isDown(snapshot)) return 'down';
+  if (isOn(snapshot.paused, now)) return 'paused';
+  return snapshot.personas.every((p) => p.reach.is === 'unseen') ? 'unknown' : 'up';
+}
+
+/** A persona is down, or a whole hive is before it could say who is there. */
+export function isDown(snapshot: Snapshot): boolean {
+  return snapshot.totals.down > 0 || snapshot.hives.some((hive) => hive.state === 'DOWN');
+}
+
+export function isOn(until: Until, now: Instant): boolean {
+  return until.is === 'forever' || (until.is === 'at' && until.at > now);
+}
+
+const BADGES: readonly Badge[] = ['none', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
+
+function badgeOf({ totals: { unread } }: Snapshot): Badge {
+  if (unread.is === 'unknown') return 'none';
+  if (unread.n === 9 && unread.is === 'atLeast') return '9+';
+  return BADGES[unread.n] ?? '9+';
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { IconName } from './icon.ts';
+import { type Pixmap, pixmapOf } from './pixmap.ts';
+
+const SIZES = [22, 32, 44] as const;
+
+/** The pre-rendered icons. Each is read once, when it is first shown. */
+export interface TrayIcons {
+  /** For a StatusNotifierItem: 22, 32 and 44 px. */
+  pixmaps(icon: IconName): readonly Pixmap[];
+  /** 44 px. */
+  png(icon: IconName): Buffer;
+  /** 16, 20, 24 and 32 px. */
+  ico(icon: IconName): Buffer;
+  /** For macOS: alpha only, without a badge. */
+  template(icon: IconName): Buffer;
+}
+
+/** `folder` is assets/icons. Reading throws what node:fs throws when a file is missing. */
+export function openIcons(folder: string): TrayIcons {
+  const read = (name: string): Buffer => readFileSync(join(folder, name));
+  const nameOf = ({ state, badge }: IconName): string => `${state}-${badge}`;
+  const kept = new Map<string, readonly Pixmap[]>();
+  return {
+    pixmaps: (icon) => {
+      const name = nameOf(icon);
+      const known = kept.get(name);
+      if (known !== undefined) return known;
+      const read3 = SIZES.map((size) => pixmapOf(read(`${size}/${name}.png`)));
+      kept.set(name, read3);
+      return read3;
+    },
+    png: (icon) => read(`44/${nameOf(icon)}.png`),
+    ico: (icon) => read(`windows/${nameOf(icon)}.ico`),
+    template: ({ state }) => read(`macos/${state}.png`),
+  };
+}

@@ -1,0 +1,41 @@
+import type { IconName } from './icon.ts';
+
+/** What a click asks for, by the name of the action table. */
+export interface Wanted {
+  readonly name: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** `key` stays the same for the same thing, so that a driver can change a row in place. */
+export type MenuEntry =
+  | { readonly is: 'separator'; readonly key: string }
+  /** Only to be read. */
+  | { readonly is: 'text'; readonly key: string; readonly label: string }
+  | { readonly is: 'command'; readonly key: string; readonly label: string; readonly wanted: Wanted }
+  | {
+      readonly is: 'check';
+      readonly key: string;
+      readonly label: string;
+      readonly checked: boolean;
+      readonly wanted: Wanted;
+    }
+  /** `wanted` is for a driver that can not show submenus. */
+  | {
+      readonly is: 'submenu';
+      readonly key: string;
+      readonly label: string;
+      readonly entries: readonly MenuEntry[];
+      readonly wanted: Wanted;
+    };
+
+/** Everything a tray shows at one moment. */
+export interface TrayModel {
+  readonly icon: IconName;
+  /** One line: "3 unread, 1 down". */
+  readonly summary: string;
+  /** The unread number in full where it fits beside the icon; empty for none. */
+  readonly count: string;
+  /** The host may draw attention to the icon: something is down or urgent. */
+  readonly attention: boolean;
+  readonly menu: readonly MenuEntry[];
+}

@@ -1,0 +1,48 @@
+import type { Board } from '../../core/board/index.ts';
+import type { Clock } from '../../core/ports/index.ts';
+import type { TrayDriver } from './driver.ts';
+import { changesAt, trayModel } from './menu.ts';
+
+/** At most two drawings a second; the last change is always drawn. */
+const APART_MS = 500;
+
+/** Keeps the driver showing the board: at once, then after each change that a person would see. */
+export function renderTray(board: Pick<Board, 'snapshot' | 'changes'>, driver: TrayDriver, clock: Clock): Disposable {
+  let shown = '';
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let waiting: Disposable | null = null;
+  let byTime: Disposable | null = null;
+
+  const draw = (): void => {
+    waiting = null;
+    byTime?.[Symbol.dispose]();
+    const now = clock.now();
+    const snapshot = board.snapshot();
+    const model = trayModel(snapshot, now);
+    const text = JSON.stringify(model);
+    if (text !== shown) {
+      shown = text;
+      drawnAt = clock.monotonic();
+      driver.show(model);
+    }
+    const next = changesAt(snapshot, now);
+    byTime = next === null ? null : clock.after(next - now, changed);
+  };
+
+  const changed = (): void => {
+    if (waiting !== null) return;
+    const wait = drawnAt + APART_MS - clock.monotonic();
+    if (wait <= 0) draw();
+    else waiting = clock.after(wait, draw);
+  };
+
+  draw();
+  const subscription = board.changes(changed);
+  return {
+    [Symbol.dispose]: () => {
+      subscription[Symbol.dispose]();
+      waiting?.[Symbol.dispose]();
+      byTime?.[Symbol.dispose]();
+    },
+  };
+}

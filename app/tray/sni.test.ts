@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { realClock, silentLog } from '../../core/ports/index.ts';
+import {
+  type Desktop,
+  desktopMissing,
+  poll,
+  skipUnless,
+  startDesktop,
+  startStrictWatcher,
+} from '../../test/kit/desktop/index.ts';
+import { openSessionBus, type SessionBus } from '../desktop/index.ts';
+import type { TrayDriver } from './driver.ts';
+import { openIcons } from './icons.node.ts';
+import type { MenuEntry, TrayModel, Wanted } from './model.ts';
+import { openSniTray } from './sni.node.ts';
+
+const skip = skipUnless(desktopMissing());
+const icons = openIcons(join(import.meta.dirname, '../../assets/icons'));
+
+const quit: MenuEntry = { is: 'command', key: 'quit', label: 'Quit', wanted: { name: 'quit', params: {} } };
+const row = (id: string, label: string): MenuEntry => ({
+  is: 'command',
+  key: `persona ${id}`,
+  label,
+  wanted: { name: 'open', params: { persona: id } },
+});
+const pause = (checked: boolean): MenuEntry => ({
+  is: 'check',
+  key: 'pause',
+  label: 'Pause notifications',
+  checked,
+  wanted: { name: checked ? 'resume' : 'pause', params: {} },
+});
+const model = (of: Partial<TrayModel> = {}): TrayModel => ({
+  icon: { state: 'up', badge: '3' },
+  summary: '3 unread',
+  count: '3',
+  attention: false,
+  menu: [quit],
+  ...of,
+});
+
+interface Started extends AsyncDisposable {
+  readonly driver: TrayDriver;
+  readonly bus: SessionBus;
+  readonly wanted: Wanted[];
+  readonly states: string[];
+}
+
+async function startTray(desktop: Desktop): Promise<Started> {
+  const bus = await openSessionBus({ env: desktop.env, log: silentLog, clock: realClock });
+  assert.ok(bus.is === 'bus');
+  const wanted: Wanted[] = [];
+  const states: string[] = [];
+  const events = { onAction: (w: Wanted) => wanted.push(w), onState: (s: string) => states.push(s) };
+  const driver = openSniTray(bus, icons, events, silentLog);
+  driver.show(model());
+  return {
+    driver,
+    bus,
+    wanted,
+    states,
+    [Symbol.asyncDispose]: async () => {
+      await driver[Symbol.asyncDispose]();
+      await bus[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('the tray on a real panel', { skip }, () => {
+  let desktop: Desktop;
+  before(async () => {
+    desktop = await startDesktop({ notify: 'none' });
+  });
+  after(() => desktop[Symbol.asyncDispose]());
+
+  test('it registers itself, with a tooltip, a category and a title of its own', async () => {
+    await using tray = await startTray(desktop);
+    const item = await desktop.tray.item();
+    assert.equal(item.pid, process.pid);
+    assert.deepEqual(
+      { id: item.id, category: item.category, status: item.status, title: item.title, tooltip: item.tooltip },
+      {
+        id: 'hivebar',
+        category: 'Communications',
+        status: 'Active',
+        title: 'Hivebar: 3 unread',
+        tooltip: 'Hivebar',
+      },
+    );
+    await poll(
+      () => 'state on',
+      () => tray.states.at(-1) === 'on (StatusNotifierItem)' || null,
+    );
+    assert.deepEqual(tray.states, ['on (StatusNotifierItem)']);
+  });
+
+  test('its icon is the pre-rendered one, pixel by pixel, in three sizes', async () => {
+    await using tray = await startTray(desktop);
+    tray.driver.show(model({ icon: { state: 'down', badge: '9+' } }));
+    const icon = await desktop.tray.icon();
+    assert.deepEqual(icon, { is: 'pixmaps', pixmaps: icons.pixmaps({ state: 'down', badge: '9+' }) });
+  });
+
+  test('its menu shows labels as they are, underscores too, and grows and shrinks', async () => {
+    await using tray = await startTray(desktop);
+    tray.driver.show(model({ menu: [row('dev_ops', 'dev_ops - 3 unread'), { is: 'separator', key: 'line' }, quit] }));
+    assert.equal(await desktop.tray.text(), 'dev_ops - 3 unread\n---\nQuit');
+    const more: MenuEntry = {
+      is: 'submenu',
+      key: 'more',
+      label: '1 more',
+      entries: [row('cy', 'cy - no unread')],
+      wanted: { name: 'open', params: {} },
+    };
+    tray.driver.show(model({ menu: [row('bo', 'bo - DOWN'), row('dev_ops', 'dev_ops - 4 unread'), more, quit] }));
+    assert.equal(await desktop.tray.text(), 'bo - DOWN\ndev_ops - 4 unread\n1 more\n  cy - no unread\nQuit');
+    tray.driver.show(model({ menu: [quit] }));
+    assert.equal(await desktop.tray.text(), 'Quit');
+  });
+
+  test('a changed row keeps its id, and what left the menu never lends its id to another', async () => {
+    await using tray = await startTray(desktop);
+    const ids = async () => new Map((await desktop.tray.menu()).map((e) => [e.label, e.id]));
+    tray.driver.show(model({ menu: [row('ada', 'ada - 1 unread'), row('bo', 'bo'), quit] }));
+    const first = await ids();
+    tray.driver.show(model({ menu: [row('ada', 'ada - 2 unread'), row('cy', 'cy'), quit] }));
+    const second = await ids();
+    assert.equal(second.get('ada - 2 unread'), first.get('ada - 1 unread'));
+    assert.equal(second.get('Quit'), first.get('Quit'));
+    assert.ok(![...first.values()].includes(second.get('cy') ?? -1));
+  });
+
+  test('a click on an entry asks for its action; the check box is a real one', async () => {
+    await using tray = await startTray(desktop);
+    tray.driver.show(model({ menu: [row('ada', 'ada - 3 unread'), pause(false), quit] }));
+    await desktop.tray.click('ada - 3 unread');
+    await desktop.tray.click('Pause notifications');
+    tray.driver.show(model({ menu: [row('ada', 'ada - 3 unread'), pause(true), quit] }));
+    assert.equal(await desktop.tray.text(), 'ada - 3 unread\n[x] Pause notifications\nQuit');
+    await desktop.tray.click('Pause notifications');
+    await desktop.tray.activate();
+    assert.deepEqual(tray.wanted, [
+      { name: 'open', params: { persona: 'ada' } },
+      { name: 'pause', params: {} },
+      { name: 'resume', params: {} },
+      { name: 'open', params: {} },
+    ]);
+  });
+
+  test('a real button press on the icon opens the page', async () => {
+    await using tray = await startTray(desktop);
+    await desktop.tray.item();
+    await poll(
+      () => 'opened page',
+      async () => {
+        await desktop.press(1264, 16);
+        return tray.wanted.some((w) => w.name === 'open') || null;
+      },
+    );
+  });
+
+  test('hosts are told of what changed, and only of that', async () => {
+    await using tray = await startTray(desktop);
+    const item = await desktop.tray.item();
+    const told: string[] = [];
+    const sender = tray.bus.state.is === 'connected' ? tray.bus.state.uniqueName : '';
+    using _a = desktop.bus.signals({ sender, iface: 'org.kde.StatusNotifierItem' }, (s) => told.push(s.member));
+    using _b = desktop.bus.signals({ sender, iface: 'com.canonical.dbusmenu' }, (s) => told.push(s.member));
+    await desktop.bus.call({ ...driverOf, member: 'GetId' }).catch(() => {}); // the rules are in force after this
+    tray.driver.show(model());
+    tray.driver.show(model({ summary: '4 unread' }));
+    tray.driver.show(model({ summary: '4 unread', menu: [{ ...quit, label: 'Leave' }] }));
+    tray.driver.show(model({ summary: '4 unread', menu: [{ ...quit, label: 'Leave' }, pause(false)] }));
+    await desktop.tray.waitLabel(/Pause/);
+    assert.equal(item.status, 'Active');
+    assert.deepEqual(told, ['NewToolTip', 'NewTitle', 'ItemsPropertiesUpdated', 'LayoutUpdated']);
+  });
+
+  test('when the panel is restarted, it is there again', async () => {
+    await using tray = await startTray(desktop);
+    await desktop.tray.item();
+    await desktop.panel.stop();
+    await poll(
+      () => 'state off',
+      () => tray.states.at(-1) === 'off (no tray host)' || null,
+    );
+    await desktop.panel.start();
+    await desktop.tray.item();
+    await poll(
+      () => 'state on',
+      () => tray.states.at(-1) === 'on (StatusNotifierItem)' || null,
+    );
+  });
+
+  test('once disposed it leaves the panel, though the bus connection stays', async () => {
+    await using tray = await startTray(desktop);
+    await desktop.tray.item();
+    await tray.driver[Symbol.asyncDispose]();
+    await poll(
+      () => 'empty tray',
+      async () => (await desktop.tray.items()).length === 0 || null,
+    );
+    assert.equal(tray.bus.state.is, 'connected');
+  });
+});
+
+describe('the tray without a host', { skip }, () => {
+  test('it says so once, and appears when a panel comes (S9)', async () => {
+    await using desktop = await startDesktop({ host: 'none', notify: 'none' });
+    await using tray = await startTray(desktop);
+    await poll(
+      () => 'state',
+      () => tray.states.length > 0 || null,
+    );
+    assert.deepEqual(tray.states, ['off (no tray host)']);
+    await desktop.panel.start();
+    await desktop.tray.item();
+    await desktop.tray.waitLabel(/^Quit$/);
+  });
+
+  test('a watcher that takes one bus name or one path, never both joined, accepts it (S9)', async () => {
+    await using desktop = await startDesktop({ host: 'none', notify: 'none' });
+    await using watcher = await startStrictWatcher(desktop.env);
+    await using tray = await startTray(desktop);
+    await poll(
+      () => 'state on',
+      () => tray.states.at(-1) === 'on (StatusNotifierItem)' || null,
+    );
+    assert.deepEqual(watcher.accepted, [`org.kde.StatusNotifierItem-${process.pid}-1`]);
+    assert.deepEqual(watcher.refused, []);
+    await desktop.tray.click('Quit');
+    assert.deepEqual(tray.wanted, [{ name: 'quit', params: {} }]);
+  });
+});
+
+const driverOf = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
