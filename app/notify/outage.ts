@@ -15,37 +15,37 @@ type Key = `outage:${string}`;
  */
 export function joined(draft: Draft, persona: PersonaState): void {
   const told =
-    persona.reach.is === 'unknown' ? Object.values(draft.state.announced).find((a) => concerns(a, persona)) : undefined;
-  if (told === undefined) {
+    persona.reach.is === 'unseen' ? Object.values(draft.state.announced).filter((a) => concerns(a, persona)) : [];
+  if (told.length === 0) {
     draft.setPersona(persona);
     return;
   }
-  const key = outageKey(told.cause.key);
-  draft.setPersona({ ...persona, reach: { is: 'down', cause: key } });
-  resume(draft, key, told);
+  draft.setPersona({ ...persona, reach: { is: 'unseen', causes: told.map((a) => outageKey(a.cause.key)) } });
+  for (const a of told) resume(draft, a);
 }
 
 export function down(draft: Draft, persona: PersonaState, since: Instant, fault: Fault): void {
   const key = outageKey(fault.scope.key);
-  if (persona.reach.is === 'down') {
-    if (persona.reach.cause === key) return;
+  const before = causesOf(persona);
+  if (persona.reach.is === 'down' && before.includes(key)) return;
+  for (const other of before) {
+    if (other === key) continue;
     // A source that answers for one persona in particular has come back as a source.
-    const before = draft.state.outages[persona.reach.cause];
-    lost(draft, persona.reach.cause, before?.cause.scope !== 'persona' && fault.scope.is === 'persona');
+    lost(draft, other, draft.state.outages[other]?.cause.scope !== 'persona' && fault.scope.is === 'persona');
   }
-  draft.setPersona({ ...persona, reach: { is: 'down', cause: key } });
-  gain(draft, key, causeOf(fault, persona.source, persona.id), since, fault, []);
+  draft.setPersona({ ...persona, reach: { is: 'down', causes: [key] } });
+  if (!before.includes(key)) gain(draft, key, causeOf(fault, persona.source, persona.id), since, fault, []);
 }
 
 export function up(draft: Draft, persona: PersonaState): void {
   if (persona.reach.is === 'up') return;
   draft.setPersona({ ...persona, reach: { is: 'up' } });
-  if (persona.reach.is === 'down') lost(draft, persona.reach.cause, true);
+  for (const key of causesOf(persona)) lost(draft, key, true);
 }
 
 /** The persona is not watched any more: that is no recovery. */
 export function left(draft: Draft, persona: PersonaState): void {
-  if (persona.reach.is === 'down') lost(draft, persona.reach.cause, false);
+  for (const key of causesOf(persona)) lost(draft, key, false);
 }
 
 export function source(draft: Draft, fact: Extract<Fact, { is: 'source' }>): void {
@@ -57,7 +57,7 @@ export function source(draft: Draft, fact: Extract<Fact, { is: 'source' }>): voi
   }
   for (const told of Object.values(draft.state.announced)) {
     if (told.cause.scope === 'source' && told.cause.source === fact.source && told.personas.length === 0) {
-      resume(draft, outageKey(told.cause.key), told, [fact.source]); // before a restart it was the source alone
+      resume(draft, told, [fact.source]); // before a restart it was the source alone
     }
   }
   for (const [key, outage] of Object.entries(draft.state.outages) as [Key, OutageState][]) {
@@ -96,7 +96,8 @@ export function settle(draft: Draft, mayShow: boolean): void {
   const outages = Object.entries(draft.state.outages) as [Key, OutageState][];
   if (outages.length === 0) return;
   const personas = Object.values(draft.state.personas);
-  const membersOf = Map.groupBy(personas, (p) => (p.reach.is === 'down' ? p.reach.cause : null));
+  const membersOf = new Map<Key, PersonaState[]>(outages.map(([key]) => [key, []]));
+  for (const persona of personas) for (const key of causesOf(persona)) membersOf.get(key)?.push(persona);
   for (const [key, outage] of outages) {
     if (outage.handed !== null) continue;
     const members = membersOf.get(key) ?? [];
@@ -156,6 +157,10 @@ function announceUp(draft: Draft, key: Key, outage: OutageState, announced: Anno
   draft.put(recoveryBanner(announced, labels, outage.changedAt - announced.since));
 }
 
+function causesOf({ reach }: PersonaState): readonly Key[] {
+  return reach.is === 'up' ? [] : reach.causes;
+}
+
 /** Whether a banner about these may be heard: somebody is not muted, or it is about nobody in particular. */
 function audible(draft: Draft, personas: readonly PersonaState[]): boolean {
   const mutes = personas.map((p) => draft.mutedOf(p.id));
@@ -197,7 +202,8 @@ function lost(draft: Draft, key: Key, recovered: boolean): void {
 }
 
 /** An outage known from before a restart, seen again. */
-function resume(draft: Draft, key: Key, told: Announced, sources: readonly SourceId[] = []): void {
+function resume(draft: Draft, told: Announced, sources: readonly SourceId[] = []): void {
+  const key = outageKey(told.cause.key);
   if (draft.state.outages[key] !== undefined) return;
   draft.setOutage(key, {
     cause: told.cause,

@@ -58,7 +58,7 @@ function take(draft: Draft, input: PolicyInput): void {
       return;
     case 'refused':
       draft.set({ desktop: { is: 'deaf', until: input.at + draft.rules.deafMs } });
-      draft.closed(input.banner.key);
+      // It stays open: the banner it should have replaced may still be there, and withdrawing none does no harm.
       if (input.banner.is === 'mail') mail.refused(draft, input.banner.key);
       else outage.refused(draft, input.banner);
       return;
@@ -136,7 +136,7 @@ function personaOf(fact: Extract<Fact, { is: 'joined' }>, before: PersonaState |
     label,
     unread: { is: 'unknown' },
     urgent: { is: 'unknown' },
-    reach: { is: 'unknown' },
+    reach: { is: 'unseen', causes: [] },
     mail: { is: 'quiet', shownAt: null },
   };
 }

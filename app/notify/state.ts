@@ -25,7 +25,10 @@ export interface PersonaState {
   readonly label: string;
   readonly unread: Count;
   readonly urgent: Count;
-  readonly reach: { readonly is: 'unknown' | 'up' } | { readonly is: 'down'; readonly cause: `outage:${string}` };
+  readonly reach:
+    | { readonly is: 'up' }
+    /** For one cause; or, until its first look after a restart, for all that a person was told concern it, if any. */
+    | { readonly is: 'down' | 'unseen'; readonly causes: readonly `outage:${string}`[] };
   readonly mail: MailState;
 }
 
