@@ -148,6 +148,15 @@ describe('sending', () => {
     assert.equal(inbox.show('😀'.repeat(200), id)?.content, text);
   });
 
+  test('what waits when the hive is closed is sent', async () => {
+    using db = openDatabase(':memory:');
+    const inbox = hiveOn(db);
+    const waiting = inbox.send(mail('ada'));
+    inbox[Symbol.dispose]();
+    assert.equal(inbox.list('ada', 9).length, 1);
+    assert.equal((await waiting).id, 1);
+  });
+
   test('a failed commit fails every mail of its group, and the next group is served', async () => {
     using disk = openDatabase(':memory:');
     let broken = false;
@@ -302,6 +311,10 @@ describe('the bounded window (GET /api/inbox)', () => {
 
   test('a lone oversize message is cut in a window and whole when asked for by itself', () => {
     using inbox = hive();
+    for (let i = 0; i < 12; i += 1) {
+      inbox.sendNow(mail('bo', 'x'.repeat(i) + '😀'.repeat(40_000)));
+      assert.ok(inbox.inbox({ ...ask, persona: 'bo' }).result[0]?.content.isWellFormed());
+    }
     const text = '😀"\u0000é'.repeat(40_000);
     const { id } = inbox.sendNow(mail('ada', text));
     const window = inbox.inbox({ ...ask, persona: 'ada' });

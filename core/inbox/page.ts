@@ -46,8 +46,7 @@ function clip(text: string, max: number): string {
     if (jsonBytes(text.slice(0, middle)) - 2 <= max) low = middle;
     else high = middle - 1;
   }
-  const splitsPair = /[\ud800-\udbff]$/.test(text.slice(0, low));
-  return text.slice(0, splitsPair ? low - 1 : low);
+  return text.slice(0, low); // never half a pair: alone, and so escaped, the half is longer than the whole
 }
 
 function jsonBytes(value: unknown): number {

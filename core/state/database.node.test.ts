@@ -207,6 +207,38 @@ describe('several processes', () => {
     );
   });
 
+  test('a first start waits for another that is half-way through its own', async () => {
+    const path = freshPath();
+    fs.mkdirSync(join(path, '..'), { mode: 0o700 });
+    const script = `
+      const { DatabaseSync } = require('node:sqlite');
+      const db = new DatabaseSync(${JSON.stringify(path)});
+      db.exec('BEGIN IMMEDIATE; CREATE TABLE notes (n INTEGER)');
+      console.log('begun');
+      setTimeout(() => db.exec('COMMIT'), 150);
+    `;
+    const first = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(first.stdout, 'data');
+    using db = openDatabase(path);
+    assert.deepEqual(db.prepare('SELECT * FROM notes').all(), []);
+    await once(first, 'exit');
+  });
+
+  test('a migration that another process has just made is not made again', () => {
+    const path = freshPath();
+    using theirs = openDatabase(path);
+    using ours = openDatabase(path);
+    const late: typeof ours = {
+      ...ours,
+      exec(sql) {
+        if (sql === 'BEGIN IMMEDIATE') migrate(theirs, 'notes', NOTES);
+        ours.exec(sql);
+      },
+    };
+    migrate(late, 'notes', NOTES);
+    assert.deepEqual(ours.prepare('SELECT * FROM notes').all(), []);
+  });
+
   test('a commit survives kill -9 of the process that made it', async () => {
     const path = freshPath();
     const killed = child(path, 'ada', 1_000_000);

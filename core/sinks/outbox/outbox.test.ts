@@ -239,6 +239,21 @@ describe('followers', () => {
 });
 
 describe('keeping', () => {
+  test('what a file that is behind lacks stays, however old and many it is', async () => {
+    const { outbox, clock, files } = rig({ retention: { keepMs: 1000, keepRows: 2 } });
+    const sink = outbox.sinkFor('ada', 'ada');
+    await sink.take([mail('ada', 1)], { cursor: 1 }, going);
+    files.mishaps((call) => (call.name === 'write' ? { is: 'fails', code: 'ENOSPC' } : null));
+    for (let id = 2; id <= 9; id += 1) await sink.take([mail('ada', id)], { cursor: id }, going);
+    await clock.advance(60_000);
+    assert.deepEqual(ids(outbox.after('ada', 0, 100)).at(0), 'ada:new:2');
+    files.mishaps(null);
+    await clock.advance(31_000);
+    const all = Array.from({ length: 9 }, (_, i) => mail('ada', i + 1));
+    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(...all));
+    outbox[Symbol.dispose]();
+  });
+
   test('what is published, old and not among the newest is deleted; what is not published never', async () => {
     const { outbox, clock, files } = rig({ retention: { keepMs: 60_000, keepRows: 3 } });
     const sink = outbox.sinkFor('ada', 'ada');

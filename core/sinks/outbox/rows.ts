@@ -25,6 +25,8 @@ export interface OutboxReader {
   /** The same by position: how a long replay goes on. */
   after(persona: PersonaId | null, seq: number, limit: number): readonly OutboxRow[];
   lastEventId(persona: PersonaId): string | null;
+  /** The position of the event with this id, null when no event has it or it is no longer kept. */
+  seqOf(eventId: string): number | null;
   /** The event taken last, of all personas: where a follower begins that wants only what comes. */
   newest(): OutboxRow | null;
 }
@@ -52,11 +54,14 @@ export function openOutboxReader(db: Database): OutboxReader {
     return rows.map((row) => ({ ...row }));
   }
 
+  const seqOf = (eventId: string): number | null => find.get(eventId)?.seq ?? null;
+
   return {
     after,
+    seqOf,
     since(persona, afterEventId, limit) {
       if (afterEventId === null) return { is: 'rows', rows: after(persona, 0, limit) };
-      const seq = find.get(afterEventId)?.seq ?? null;
+      const seq = seqOf(afterEventId);
       return seq === null ? { is: 'unknown-id' } : { is: 'rows', rows: after(persona, seq, limit) };
     },
     lastEventId: (persona) => last.get(persona)?.eventId ?? null,
@@ -83,12 +88,11 @@ export function publishedRows(db: Database): PublishedRows {
   const next = db.prepare<OutboxRow>(
     'SELECT seq, persona, event_id AS eventId, line FROM outbox WHERE persona = ? AND seq > ? ORDER BY seq',
   );
-  const find = (isMail: 0 | 1) =>
-    db.prepare<{ seq: number }>(
-      `SELECT seq FROM outbox WHERE event_id = ? AND persona = ? AND line = ? AND is_mail = ${isMail} ORDER BY seq DESC LIMIT 1`,
-    );
-  const mail = find(1);
-  const other = find(0);
+  const mail = db.prepare<{ seq: number }>('SELECT seq FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 1');
+  // Ids of other events can come again, for instance when a watch is opened anew, so there the whole line decides.
+  const other = db.prepare<{ seq: number }>(
+    'SELECT seq FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 0 AND line = ? ORDER BY seq DESC LIMIT 1',
+  );
   const set = db.prepare('UPDATE watches SET published = ? WHERE persona = ? AND published < ?1');
   const prune = db.prepare(
     `DELETE FROM outbox WHERE persona = ?1 AND at < ?2
@@ -114,7 +118,8 @@ export function publishedRows(db: Database): PublishedRows {
     seqOf(persona, line) {
       const event = eventOf(line);
       if (event === null) return null;
-      return (event.event === 'new' ? mail : other).get(event.event_id, persona, line)?.seq ?? null;
+      const row = event.event === 'new' ? mail.get(event.event_id, persona) : other.get(event.event_id, persona, line);
+      return row?.seq ?? null;
     },
     setPublished: (persona, seq) => void set.run(seq, persona),
     prune: (persona, olderThan, keep) => void prune.run(persona, olderThan, keep),
