@@ -33,7 +33,6 @@ function jsonOf(value: unknown): string {
 }
 
 // What JSON.stringify leaves raw and a line reader or terminal would still act on: DEL, C1 controls with NEL, LS, PS.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const RAW = /[\u007f-\u009f\u2028\u2029]/g;
 
 function quote(text: string): string {
