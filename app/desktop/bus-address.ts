@@ -22,6 +22,6 @@ export function busAddressOf(env: Readonly<Record<string, string | undefined>>):
   }
   return {
     is: 'none',
-    why: 'no session bus: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set',
+    why: 'neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set',
   };
 }

@@ -33,7 +33,7 @@ export async function openSessionBus({ env, log, clock }: BusNeeds): Promise<Ses
   if (found.is === 'if-exists' && !existsSync(found.path)) {
     return {
       is: 'none',
-      why: `no session bus: DBUS_SESSION_BUS_ADDRESS is not set and ${found.path} does not exist`,
+      why: `DBUS_SESSION_BUS_ADDRESS is not set and ${found.path} does not exist`,
     };
   }
   const bus = new KeptBus(await loadLibrary(), found.address, log, clock);

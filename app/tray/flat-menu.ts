@@ -1,0 +1,88 @@
+import type { MenuEntry, Wanted } from './model.ts';
+
+/** One line of the helper's menu, as it goes over the wire. `__id` is ours; the helper sends it back with a click. */
+export interface Slot {
+  readonly title: string;
+  readonly tooltip: string;
+  readonly enabled: boolean;
+  readonly checked: boolean;
+  readonly hidden: boolean;
+  readonly __id: number;
+}
+
+/** What differs between the three helpers. */
+export interface Dialect {
+  escape(label: string): string;
+  /** Linux appends a mark to a checked title and never takes it away, so there the title says it. */
+  readonly checkBoxes: boolean;
+}
+
+export function dialectOf(platform: string): Dialect {
+  switch (platform) {
+    case 'linux':
+      return { escape: (label) => label.replaceAll('_', '__'), checkBoxes: false };
+    case 'win32':
+      return { escape: (label) => label.replaceAll('&', '&&'), checkBoxes: true };
+    default:
+      return { escape: (label) => label, checkBoxes: true };
+  }
+}
+
+const SEPARATOR = '<SEPARATOR>';
+
+/**
+ * Lines a part of the menu may have, parts being what stands between separators. The helper can show and hide lines
+ * and rename them, but never add one: so all that may ever be needed are there from the start.
+ */
+const CAPACITY = [2, 24, 8, 4] as const;
+
+export interface FlatMenu {
+  /** Always the same number of them, in the same places. */
+  readonly slots: readonly Slot[];
+  readonly wanted: ReadonlyMap<number, Wanted>;
+  /** Entries that found no place. */
+  readonly dropped: number;
+}
+
+/** Lays the menu out in fixed lines; a submenu becomes one line that opens the page, where all of it can be seen. */
+export function flatMenu(menu: readonly MenuEntry[], dialect: Dialect): FlatMenu {
+  const parts = partsOf(menu);
+  const slots: Slot[] = [];
+  const wanted = new Map<number, Wanted>();
+  let dropped = parts.slice(CAPACITY.length).flat().length;
+  CAPACITY.forEach((capacity, index) => {
+    const part = parts[index] ?? [];
+    dropped += Math.max(0, part.length - capacity);
+    if (index > 0) slots.push(line(slots.length, SEPARATOR, { enabled: true }));
+    for (let i = 0; i < capacity; i += 1) {
+      const entry = part[i];
+      if (entry === undefined || entry.is === 'separator') {
+        slots.push(line(slots.length, '', { hidden: true }));
+        continue;
+      }
+      if (entry.is !== 'text') wanted.set(slots.length + 1, entry.wanted);
+      const checked = entry.is === 'check' && entry.checked;
+      const title = dialect.escape(entry.label);
+      slots.push(
+        line(slots.length, checked && !dialect.checkBoxes ? `✓ ${title}` : title, {
+          enabled: entry.is !== 'text',
+          checked: checked && dialect.checkBoxes,
+        }),
+      );
+    }
+  });
+  return { slots, wanted, dropped };
+}
+
+function line(index: number, title: string, of: Partial<Slot>): Slot {
+  return { title, tooltip: '', enabled: false, checked: false, hidden: false, ...of, __id: index + 1 };
+}
+
+function partsOf(menu: readonly MenuEntry[]): MenuEntry[][] {
+  const parts: MenuEntry[][] = [[]];
+  for (const entry of menu) {
+    if (entry.is === 'separator') parts.push([]);
+    else parts.at(-1)?.push(entry);
+  }
+  return parts;
+}

@@ -1,0 +1,30 @@
+/** What decides whether the tray helper of systray2 can run on a machine. */
+export interface HelperMachine {
+  readonly platform: string;
+  readonly arch: string;
+  /** Linux: the loader that the helper names is there, which musl systems lack. */
+  readonly hasGlibcLoader: boolean;
+  /** macOS on Apple silicon: programs for Intel run. */
+  readonly hasRosetta: boolean;
+}
+
+export type HelperBinary =
+  | { readonly is: 'file'; readonly name: string }
+  | { readonly is: 'none'; readonly why: string };
+
+/** All three helpers are x86-64. On a foreign processor the system would take one for a shell script, so ask first. */
+export function helperBinary({ platform, arch, hasGlibcLoader, hasRosetta }: HelperMachine): HelperBinary {
+  const none = (why: string): HelperBinary => ({ is: 'none', why: `no tray helper for ${platform} ${arch}${why}` });
+  switch (platform) {
+    case 'linux':
+      if (arch !== 'x64') return none('');
+      return hasGlibcLoader ? { is: 'file', name: 'tray_linux_release' } : none(' without glibc');
+    case 'darwin':
+      if (arch === 'x64' || hasRosetta) return { is: 'file', name: 'tray_darwin_release' };
+      return none(' without Rosetta');
+    case 'win32': // Windows on ARM runs x86-64 programs itself
+      return arch === 'x64' || arch === 'arm64' ? { is: 'file', name: 'tray_windows_release.exe' } : none('');
+    default:
+      return none('');
+  }
+}

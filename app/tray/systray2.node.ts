@@ -1,0 +1,156 @@
+import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock, Log } from '../../core/ports/index.ts';
+import type { TrayDriver, TrayEvents } from './driver.ts';
+import { type Dialect, dialectOf, type FlatMenu, flatMenu } from './flat-menu.ts';
+import { type Helper, startHelper } from './helper.node.ts';
+import type { TrayIcons } from './icons.node.ts';
+import type { TrayModel } from './model.ts';
+import { afterDeath } from './restarts.ts';
+
+/** Windows shows no more than 127 UTF-16 units of a tooltip. */
+const TOOLTIP_MOST = 127;
+
+export interface HelperTrayOptions {
+  /** The helper as the package brings it. */
+  readonly binary: string;
+  /** A folder of ours alone: the helper is copied here, and its temporary files stay here. Made when missing. */
+  readonly folder: string;
+  readonly platform: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly icons: TrayIcons;
+  readonly events: TrayEvents;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The tray by the helper binary of systray2: macOS, Windows, and Linux when asked for. A helper that dies is started again. */
+export function openHelperTray(options: HelperTrayOptions): TrayDriver {
+  const tray = new HelperTray(options);
+  tray.start();
+  return tray;
+}
+
+class HelperTray implements TrayDriver {
+  readonly #options: HelperTrayOptions;
+  readonly #dialect: Dialect;
+  #helper: Helper | null = null;
+  #starting: Promise<void> = Promise.resolve();
+  #again: Disposable | null = null;
+  readonly #deaths: number[] = [];
+  #closed = false;
+  #model: TrayModel | null = null;
+  /** What the running helper shows; null until it was given its menu. */
+  #shown: { readonly menu: FlatMenu; readonly head: string } | null = null;
+
+  constructor(options: HelperTrayOptions) {
+    this.#options = options;
+    this.#dialect = dialectOf(options.platform);
+  }
+
+  start(): void {
+    this.#starting = this.#run().catch((error: unknown) => this.#died(String((error as Error).message ?? error)));
+  }
+
+  async #run(): Promise<void> {
+    const { folder, env, clock } = this.#options;
+    const file = install(this.#options);
+    const helper = await startHelper({ file, cwd: folder, env: { ...env, TMPDIR: temporary(folder) } }, clock, {
+      clicked: (id) => {
+        const wanted = this.#shown?.menu.wanted.get(id);
+        if (wanted !== undefined) this.#options.events.onAction(wanted);
+      },
+      ended: (why) => this.#died(why),
+    });
+    if (this.#closed) return helper.end();
+    this.#helper = helper;
+    this.#shown = null;
+    this.#options.events.onState('on (tray helper)');
+    if (this.#model !== null) this.show(this.#model);
+  }
+
+  #died(why: string): void {
+    this.#helper = null;
+    if (this.#closed) return;
+    const { clock, events, log } = this.#options;
+    this.#deaths.push(clock.monotonic());
+    const restart = afterDeath(this.#deaths);
+    if (restart.is === 'stop') {
+      log.warn('tray: the helper dies again and again, given up', { why });
+      events.onState(`off (tray helper: ${why})`);
+      return;
+    }
+    log.warn('tray: the helper died, starting it again', { why, inMs: restart.inMs });
+    events.onState(`off (tray helper: ${why}; starting again)`);
+    this.#again = clock.after(restart.inMs, () => this.start());
+  }
+
+  show(model: TrayModel): void {
+    this.#model = model;
+    const helper = this.#helper;
+    if (helper === null) return;
+    const menu = flatMenu(model.menu, this.#dialect);
+    if (menu.dropped > 0)
+      this.#options.log.warn('tray: the menu is too long for the helper', { dropped: menu.dropped });
+    const head = this.#head(model);
+    const key = JSON.stringify(head);
+    const before = this.#shown;
+    this.#shown = { menu, head: key };
+    if (before === null) {
+      helper.send({ ...head, items: menu.slots });
+      return;
+    }
+    menu.slots.forEach((slot, index) => {
+      if (JSON.stringify(slot) !== JSON.stringify(before.menu.slots[index])) {
+        helper.send({ type: 'update-item', item: slot });
+      }
+    });
+    if (key !== before.head) helper.send({ type: 'update-menu', menu: { ...head, items: [] } });
+  }
+
+  #head({ icon, count, summary }: TrayModel) {
+    const { icons, platform } = this.#options;
+    const tooltip = `Hivebar: ${summary}`.slice(0, TOOLTIP_MOST);
+    const head = (bytes: Buffer, title: string, isTemplateIcon: boolean) => ({
+      icon: bytes.toString('base64'),
+      title,
+      tooltip,
+      isTemplateIcon,
+    });
+    switch (platform) {
+      case 'darwin':
+        return head(icons.template(icon), count, true);
+      case 'win32':
+        return head(icons.ico(icon), '', false);
+      default:
+        return head(icons.png(icon), '', false); // a title would repeat the badge
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    this.#again?.[Symbol.dispose]();
+    await this.#helper?.end();
+    await this.#starting;
+  }
+}
+
+/** npm leaves the helper without its executable bit, and the package may belong to someone else: so a copy of our own. */
+function install({ binary, folder, platform }: HelperTrayOptions): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+  const file = join(folder, platform === 'win32' ? 'hivebar-tray.exe' : 'hivebar-tray');
+  const fresh = `${file}.new`;
+  copyFileSync(binary, fresh);
+  chmodSync(fresh, 0o755);
+  renameSync(fresh, file); // never written in place: one that still runs keeps its own file
+  return file;
+}
+
+/** Where the helper leaves its icon files; emptied before each start. */
+function temporary(folder: string): string {
+  const path = join(folder, 'tmp');
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path, { mode: 0o700 });
+  return path;
+}
