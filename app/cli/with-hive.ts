@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
-import { realClock, realRandom } from '../../core/ports/index.ts';
+import { realClock } from '../../core/ports/index.ts';
 import { openDatabase, ownDirs } from '../../core/state/index.ts';
 import { askTray } from './ask-tray.node.ts';
 import type { Io } from './command.ts';
@@ -21,7 +21,7 @@ export async function withHive<T>(
   using db = openDatabase(join(ownDirs({ ...io.env }).state, DATABASE));
   let answer: T;
   {
-    using hive = openLocalHive({ db, clock: realClock, random: realRandom, log, contentChars });
+    using hive = openLocalHive({ db, clock: realClock, log, contentChars });
     answer = work(hive);
   }
   if (changes) await tellTray(io);

@@ -10,7 +10,8 @@ export function realMachine(log: Log): Machine {
   return {
     env: process.env,
     pid: process.pid,
-    platform: process.platform === 'win32' ? 'windows' : 'posix',
+    os: process.platform,
+    arch: process.arch,
     disk: realDisk(log),
     clock: realClock,
     random: realRandom,

@@ -5,7 +5,8 @@ import type { Disk } from '../../core/state/index.ts';
 export interface Machine {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
-  readonly platform: 'posix' | 'windows';
+  readonly os: NodeJS.Platform;
+  readonly arch: string;
   readonly disk: Disk;
   readonly clock: Clock;
   readonly random: Random;

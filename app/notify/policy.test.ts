@@ -123,6 +123,7 @@ function joined(persona: string, at: Instant, source = 'kijito'): Fact {
     label: persona,
     stem,
     eventsFile: null,
+    lastEventId: null,
     staleAfterMs: 1,
   };
 }

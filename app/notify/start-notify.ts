@@ -199,8 +199,19 @@ class Notify implements AsyncDisposable {
 function factsOf(snapshot: Snapshot, at: Instant): Fact[] {
   const facts: Fact[] = [{ is: 'muted', at, persona: null, until: snapshot.paused }];
   for (const p of snapshot.personas) {
-    const { id: persona, source, label, stem, eventsFile } = p;
-    facts.push({ is: 'joined', at, persona, source, address: label, label, stem, eventsFile, staleAfterMs: 0 });
+    const { id: persona, source, label, stem, eventsFile, lastEventId } = p;
+    facts.push({
+      is: 'joined',
+      at,
+      persona,
+      source,
+      address: label,
+      label,
+      stem,
+      eventsFile,
+      lastEventId,
+      staleAfterMs: 0,
+    });
     facts.push({ is: 'muted', at, persona, until: p.muted });
     const unread = p.unread.value;
     const urgent = p.urgent.value;

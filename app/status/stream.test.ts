@@ -237,6 +237,8 @@ function still(full = false) {
     label: 'ada',
     stem: 'ada',
     eventsFile: null,
+    lastEventId: null,
+    lastEventId: null,
     staleAfterMs: 30_000,
   });
   const statuses = (): number => written.filter((text) => text.startsWith('event: status')).length;

@@ -21,6 +21,8 @@ function joined(persona: string): Fact {
     address: persona,
     label: persona,
     ...paths,
+    lastEventId: null,
+    lastEventId: null,
     staleAfterMs: 5000,
   };
 }

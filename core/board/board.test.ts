@@ -19,6 +19,7 @@ function join(persona: string, at = 0, source = 'kijito'): Fact {
     label: persona,
     stem: persona,
     eventsFile,
+    lastEventId: null,
     staleAfterMs: 90_000,
   };
 }

@@ -16,6 +16,8 @@ export type Fact =
       readonly stem: string;
       /** Absolute path of the file an agent follows. */
       readonly eventsFile: string | null;
+      /** The newest event of the persona from before, null for none. */
+      readonly lastEventId: string | null;
       /** A level is stale when it is older than this. */
       readonly staleAfterMs: number;
     }
@@ -50,6 +52,8 @@ export type Fact =
   | { readonly is: 'told'; readonly at: Instant; readonly persona: PersonaId; readonly events: readonly Event[] }
   /** The sink refused; the same events are offered again. */
   | { readonly is: 'held'; readonly at: Instant; readonly persona: PersonaId; readonly fault: Fault }
+  /** The persona's event file lacks events because of this (they are safe); null: it has them all. */
+  | { readonly is: 'published'; readonly at: Instant; readonly persona: PersonaId; readonly fault: Fault | null }
   /** A whole source can not even say who is there (start-up or a rescan); null fault = it can again. */
   | {
       readonly is: 'source';

@@ -25,6 +25,8 @@ export interface PersonaCell {
   readonly failed: Trouble | null;
   /** Why its events wait. */
   readonly held: Trouble | null;
+  /** Why its event file lacks events. */
+  readonly behind: Trouble | null;
 }
 
 /** One source on the board. `answered`: it has said who is there. */
@@ -85,11 +87,15 @@ export function fold(before: BoardState, fact: Fact): BoardState {
     case 'told':
       return withCell(state, fact.persona, (cell) => told(cell, fact));
     case 'held':
-      return withCell(state, fact.persona, (cell) => ({
-        ...cell,
-        held: { fault: fact.fault, since: cell.held?.since ?? fact.at },
-        shown: { ...cell.shown, held: fact.fault.explain() },
-      }));
+      return withCell(state, fact.persona, (cell) =>
+        waiting(cell, { held: { fault: fact.fault, since: cell.held?.since ?? fact.at } }),
+      );
+    case 'published':
+      return withCell(state, fact.persona, (cell) =>
+        waiting(cell, {
+          behind: fact.fault === null ? null : { fault: fact.fault, since: cell.behind?.since ?? fact.at },
+        }),
+      );
     case 'source':
       return withSource(state, fact.source, (cell) => ({
         id: fact.source,
@@ -162,7 +168,7 @@ function joined(state: BoardState, fact: Extract<Fact, { is: 'joined' }>): Board
             unread: NOT_SEEN,
             urgent: NOT_SEEN,
             cursor: null,
-            lastEventId: null,
+            lastEventId: fact.lastEventId,
             lastMailAt: null,
             held: null,
             muted: state.muted.get(fact.persona) ?? NEVER,
@@ -170,6 +176,7 @@ function joined(state: BoardState, fact: Extract<Fact, { is: 'joined' }>): Board
           staleAfterMs: fact.staleAfterMs,
           failed: null,
           held: null,
+          behind: null,
         }
       : { ...known, shown: { ...known.shown, ...named }, staleAfterMs: fact.staleAfterMs };
   const personas = state.personas.toSpliced(index, found ? 1 : 0, cell);
@@ -216,20 +223,23 @@ function since(shown: PersonaView, reach: Reach, at: Instant): Instant | null {
   return reach.is === 'up' || reach.is === 'down' ? reach.since : at;
 }
 
+/** Events wait at the sink, or behind it at the file; a person is told of either. */
+function waiting(cell: PersonaCell, now: Partial<Pick<PersonaCell, 'held' | 'behind'>>): PersonaCell {
+  const next = { ...cell, ...now };
+  const trouble = next.held ?? next.behind;
+  return { ...next, shown: { ...cell.shown, held: trouble?.fault.explain() ?? null } };
+}
+
 /** Whatever the sink took, it takes again: nothing is held any more, also when there was nothing to take. */
 function told(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCell {
   const last = fact.events.at(-1);
   const mail = fact.events.some((event) => event.event === 'new');
-  return {
-    ...cell,
-    held: null,
-    shown: {
-      ...cell.shown,
-      held: null,
-      lastEventId: last?.event_id ?? cell.shown.lastEventId,
-      lastMailAt: mail ? fact.at : cell.shown.lastMailAt,
-    },
+  const shown = {
+    ...cell.shown,
+    lastEventId: last?.event_id ?? cell.shown.lastEventId,
+    lastMailAt: mail ? fact.at : cell.shown.lastMailAt,
   };
+  return waiting({ ...cell, shown }, { held: null });
 }
 
 function muted(state: BoardState, persona: PersonaId | null, until: Until): BoardState {

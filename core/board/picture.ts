@@ -49,7 +49,8 @@ function samePersona(a: PersonaCell, b: PersonaCell): boolean {
     sameUntil(x.muted, y.muted) &&
     x.eventsFile === y.eventsFile &&
     sameTrouble(a.failed, b.failed) &&
-    sameTrouble(a.held, b.held)
+    sameTrouble(a.held, b.held) &&
+    sameTrouble(a.behind, b.behind)
   );
 }
 

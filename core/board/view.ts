@@ -67,6 +67,7 @@ function causesOf(state: BoardState): CauseView[] {
   for (const cell of state.personas) {
     if (cell.failed !== null && cell.shown.reach.is === 'down') add(cell.failed, cell.shown.id);
     if (cell.held !== null) add(cell.held, cell.shown.id);
+    if (cell.behind !== null) add(cell.behind, cell.shown.id);
   }
   return [...causes.values()]
     .map(({ view: cause, personas }) => ({ ...cause, personas }))

@@ -115,6 +115,8 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
         label,
         stem: persona,
         eventsFile: `/tmp/hivebar/events.${persona}.ndjson`,
+        lastEventId: null,
+        lastEventId: null,
         staleAfterMs: 90_000,
       }),
     look: (persona, unread, urgent = 0) => {

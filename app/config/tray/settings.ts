@@ -27,7 +27,6 @@ export const Settings = Type.Object(
       description: 'how the tray icon is shown',
     }),
     notifications: Type.Boolean({ default: true, description: 'show notifications' }),
-    tokenEverywhere: Type.Boolean({ default: false, description: 'ask for the token on every route (shared machines)' }),
   },
   { additionalProperties: false },
 );

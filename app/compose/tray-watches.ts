@@ -1,0 +1,195 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Board } from '../../core/board/index.ts';
+import { faultOf } from '../../core/model/index.ts';
+import type { Sink } from '../../core/sinks/index.ts';
+import { eventFilePath, type Outbox } from '../../core/sinks/outbox/index.ts';
+import type { Persona } from '../../core/sources/index.ts';
+import { stemOf } from '../../core/state/index.ts';
+import { createRounds, createWatcher, openWatch, type Rounds, type Rules, type Saved, type Start, type Watcher } from '../../core/watch/index.ts';
+import type { Settings } from '../config/tray/index.ts';
+import type { WatchedHive } from './hives.ts';
+import type { Machine } from './machine.ts';
+
+/** What a watch of the tray process keeps in the database, with the events it belongs to. */
+export interface Kept extends Saved {
+  /** Which inbox; another one's cursor would blind the watch. */
+  readonly identity: unknown;
+}
+
+export interface TrayWatches {
+  readonly rounds: Rounds;
+  /** The address of a persona of this hive, null when it is not one of its. */
+  addressOf(persona: string): string | null;
+  /** Until the machine stops. */
+  run(): Promise<void>;
+}
+
+export interface TrayWatchesOptions {
+  readonly hive: WatchedHive;
+  readonly settings: Settings;
+  readonly outbox: Outbox<Kept>;
+  /** Where the event files are. */
+  readonly directory: string;
+  /** What every watch kept at the last stop. */
+  readonly kept: ReadonlyMap<string, Kept>;
+  readonly board: Board;
+  readonly machine: Machine;
+  readonly run: string;
+}
+
+const LOOKS_AT_ONCE = 32;
+const RESCAN_MS = 600_000;
+const DIRECTORY_RETRY_MS = 2000;
+const DIRECTORY_RETRY_MOST_MS = 60_000;
+
+/** All watches of one hive in the tray process: their sink is the outbox, and no start-up fault is fatal. */
+export function trayWatches(options: TrayWatchesOptions): TrayWatches {
+  const { hive, settings, outbox, board, machine } = options;
+  const { source } = hive;
+  const addresses = new Map<string, string>();
+  const put = (fact: Parameters<Board['put']>[0]): void => board.put(fact);
+  // Met before: what is not known of it came to be while we were away, and is news.
+  const isKnown = hive.isLocal || [...options.kept.values()].some((kept) => sameHive(kept.identity, hive));
+  let listed = false;
+
+  async function open(persona: Persona): Promise<Watcher> {
+    const stem = stemOf(persona.id);
+    const identity = hive.identity(persona);
+    const kept = options.kept.get(persona.id) ?? null;
+    const ours = kept !== null && isDeepStrictEqual(kept.identity, JSON.parse(JSON.stringify(identity)));
+    if (kept !== null && !ours)
+      machine.log.warn(`${persona.id}: its kept position belongs to another inbox; it starts at the newest message`);
+    const saved = ours ? kept : null;
+    const rules: Rules = {
+      persona: persona.id,
+      address: persona.address,
+      source: source.kind,
+      run: options.run,
+      pollSeconds: settings.pollSeconds,
+      alertAfter: settings.alertAfter,
+      maxReplay: settings.maxReplay,
+      heartbeatMs: settings.heartbeatSeconds === 0 ? null : settings.heartbeatSeconds * 1000,
+      suppressed: new Set(),
+      delivery: 'at-least-once',
+    };
+    const sink = withIdentity(outbox.sinkFor(persona.id, stem), identity);
+    const tail = await sink.open();
+    const at = machine.clock.now();
+    put({
+      is: 'joined',
+      at,
+      persona: persona.id,
+      source: source.id,
+      address: persona.address,
+      label: persona.label,
+      stem,
+      eventsFile: eventFilePath(options.directory, stem),
+      lastEventId: outbox.lastEventId(persona.id),
+      staleAfterMs: 3 * settings.pollSeconds * 1000 + (hive.holdMs ?? 0),
+    });
+    addresses.set(persona.id, persona.address);
+    const state = openWatch(at, startOf(saved, kept !== null), saved, tail, rules);
+    return createWatcher({ persona, source, sink, saver: null, rules, state, clock: machine.clock, put });
+  }
+
+  function startOf(saved: Saved | null, isForeign: boolean): Start {
+    if (saved !== null) return { is: 'resume' };
+    if (isForeign) return { is: 'baseline' };
+    if (listed) return { is: 'born' };
+    return isKnown ? { is: 'seed', id: 0 } : { is: 'baseline' };
+  }
+
+  async function opened(persona: Persona): Promise<Watcher | null> {
+    try {
+      return await open(persona);
+    } catch (error) {
+      machine.log.warn(`${persona.id} is not watched: ${faultOf(error, { is: 'persona', key: persona.id }).explain()}`);
+      return null;
+    }
+  }
+
+  const rounds = createRounds({
+    source,
+    clock: machine.clock,
+    put,
+    intervalMs: settings.pollSeconds * 1000,
+    resyncEvery: settings.resyncEvery,
+    fastPath: true,
+    holdMs: hive.holdMs,
+    looksAtOnce: LOOKS_AT_ONCE,
+    adopt: {
+      everyMs: RESCAN_MS,
+      named: hive.named,
+      open: opened,
+      rescanFailed: (fault) => machine.log.warn(`${source.id}: rescan of the directory failed: ${fault.explain()}`),
+    },
+    looked: () => {},
+  });
+
+  /** Who is there, or null: the hive can't say now, which is on the board. */
+  async function directory(): Promise<readonly Persona[] | null> {
+    try {
+      const personas = await source.personas(machine.stop);
+      put({ is: 'source', at: machine.clock.now(), source: source.id, address: hive.address, fault: null });
+      return personas;
+    } catch (error) {
+      if (machine.stop.aborted) return null;
+      const fault = faultOf(error, { is: 'source', key: source.id });
+      put({ is: 'source', at: machine.clock.now(), source: source.id, address: hive.address, fault });
+      return null;
+    }
+  }
+
+  /** Asks again until the directory answers once; from then on the rescan of the rounds looks after it. */
+  async function untilListed(): Promise<void> {
+    for (let wait = DIRECTORY_RETRY_MS; !machine.stop.aborted; wait = Math.min(wait * 2, DIRECTORY_RETRY_MOST_MS)) {
+      await machine.clock.sleep(wait, machine.stop);
+      const personas = machine.stop.aborted ? null : await directory();
+      if (personas === null) continue;
+      for (const persona of personas) rounds.wake(persona.address);
+      listed = true;
+      return;
+    }
+  }
+
+  return {
+    rounds,
+    addressOf: (persona) => addresses.get(persona) ?? null,
+    async run() {
+      const now = await directory();
+      // Personas we kept a position of are watched although the hive is down: else nobody would see that it is.
+      const known = [...options.kept].flatMap(([id, kept]) => {
+        const address = addressIn(kept.identity, hive);
+        return address === null || hive.named(address).id !== id ? [] : [hive.named(address)];
+      });
+      const all = new Map([...known, ...(now ?? [])].map((persona) => [persona.address, persona]));
+      const watchers = await Promise.all([...all.values()].map(opened));
+      listed = now !== null;
+      const rest = listed ? Promise.resolve() : untilListed();
+      await Promise.all([rounds.run(watchers.filter((w) => w !== null), machine.stop), rest]);
+    },
+  };
+}
+
+/** The address in a kept identity when it is one of this hive's. */
+function addressIn(identity: unknown, hive: WatchedHive): string | null {
+  if (!Array.isArray(identity)) return null;
+  const query: unknown = identity[4];
+  const address = hive.isLocal ? identity[1] : Array.isArray(query) ? new Map(query).get('persona') : null;
+  if (typeof address !== 'string') return null;
+  const again = JSON.parse(JSON.stringify(hive.identity(hive.named(address))));
+  return isDeepStrictEqual(identity, again) ? address : null;
+}
+
+function sameHive(identity: unknown, hive: WatchedHive): boolean {
+  return addressIn(identity, hive) !== null;
+}
+
+function withIdentity(sink: Sink<Kept>, identity: unknown): Sink<Saved> {
+  return {
+    keeps: sink.keeps,
+    open: () => sink.open(),
+    take: (events, saved, signal) => sink.take(events, { ...saved, identity }, signal),
+    [Symbol.asyncDispose]: () => sink[Symbol.asyncDispose](),
+  };
+}

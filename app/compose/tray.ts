@@ -1,0 +1,174 @@
+import { join } from 'node:path';
+import { createBoard } from '../../core/board/index.ts';
+import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
+import { Fault } from '../../core/model/index.ts';
+import { eventFilePath, openOutbox } from '../../core/sinks/outbox/index.ts';
+import { type Dirs, ensurePrivateDir, openDatabase, stemOf } from '../../core/state/index.ts';
+import { createActions, type House, keptMutes } from '../actions/index.ts';
+import { openSettings, type Settings } from '../config/tray/index.ts';
+import { loadPage, startStatus } from '../status/index.ts';
+import { version } from '../version.node.ts';
+import { greet } from './greeting.ts';
+import { hivesOf, primaryOf } from './hives.ts';
+import { claimInstance, type Running } from './instance.ts';
+import type { Machine } from './machine.ts';
+import { startSurfaces } from './surfaces.ts';
+import { type Kept, type TrayWatches, trayWatches } from './tray-watches.ts';
+
+/** What the command line may say over the settings. */
+export interface TrayPlan {
+  readonly port: number | null;
+  readonly tray: Settings['tray'] | null;
+  readonly notifications: boolean;
+  /** Open the status page once it is served. */
+  readonly open: boolean;
+}
+
+export type TrayEnd = { readonly is: 'stopped' } | { readonly is: 'taken'; readonly by: Running | null };
+
+/** The truth of this machine: mail, outbox, marks, announcements, mutes. */
+const DATABASE = 'hivebar.sqlite';
+const REAP_EVERY_MS = 6 * 3_600_000;
+const DAY_MS = 86_400_000;
+
+/**
+ * The tray process: every hive watched, one board, all surfaces. Runs until it is asked to stop.
+ * @throws Fault for what keeps it from starting: settings, database, port
+ */
+export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Promise<TrayEnd> {
+  const { disk, clock, random, log } = machine;
+  for (const dir of [dirs.state, dirs.config]) ensurePrivateDir(disk, dir);
+  const claim = claimInstance(dirs.run, machine);
+  if (claim.is === 'taken') return claim;
+  using instance = claim.instance;
+  const file = openSettings(dirs.config);
+  const settings = settingsOf(file.settings, plan);
+  using db = openDatabase(join(dirs.state, DATABASE));
+  using local = openLocalHive({ db, clock, log, contentChars: settings.contentChars });
+  const board = createBoard(log);
+  const directory = join(dirs.state, 'events');
+  using outbox = openOutbox<Kept>({
+    db,
+    disk,
+    clock,
+    directory,
+    rotation: { maxBytes: settings.eventsMaxBytes, keep: settings.eventsKeep },
+    onBehind: (persona, fault) => {
+      if (fault === null) log.info(`${persona}: its event file is up to date again`);
+      else log.warn(`${persona}: its event file waits; the events are safe: ${fault.explain()}`);
+      board.put({ is: 'published', at: clock.now(), persona, fault });
+    },
+  });
+
+  const stop = new AbortController();
+  const stopping = { ...machine, stop: AbortSignal.any([machine.stop, stop.signal]) };
+  const { primary, isFirstRun } = await primaryOf(file, stopping);
+  if (isFirstRun && primary.is === 'local') await greet(local, (id) => eventFilePath(directory, stemOf(id)));
+  const run = random.hex(8);
+  const kept = outbox.allKept();
+  const watches = hivesOf(primary, settings, local, stopping).map((hive) =>
+    trayWatches({ hive, settings, outbox, directory, kept, board, machine: stopping, run }),
+  );
+
+  const mutes = keptMutes(db);
+  for (const { persona, until } of mutes.all()) board.put({ is: 'muted', at: clock.now(), persona, until });
+  let openPage: House['openPage'] = async () => {};
+  const house: House = {
+    poll: (persona) => poll(watches, persona),
+    hiveChanged: () => void local.changedElsewhere(),
+    pause(until) {
+      mutes.set(null, until);
+      board.put({ is: 'muted', at: clock.now(), persona: null, until });
+    },
+    openPage: (persona, token) => openPage(persona, token),
+    quit: () => stop.abort(),
+  };
+  const actions = createActions(house, clock);
+
+  const watching = Promise.all(watches.map((each) => each.run()));
+  watching.catch(() => stop.abort());
+  try {
+    await using status = await startStatus({
+      board,
+      hive: local,
+      actions,
+      events: outbox,
+      page: loadPage(),
+      token: instance.token,
+      port: settings.port,
+      socketPath: join(dirs.run, 'hivebar.sock'),
+      version: version(),
+      instance: { id: instance.id, pid: machine.pid },
+      clock,
+      log,
+    });
+    instance.publish(status.port);
+    log.info(`hivebar ${version()} is running: ${status.urls[0]} (pid ${machine.pid})`);
+    await using surfaces = await startSurfaces({
+      settings,
+      board,
+      db,
+      actions,
+      port: status.port,
+      runDirectory: dirs.run,
+      machine: stopping,
+    });
+    openPage = surfaces.openPage;
+    if (plan.open) await actions.get('open')?.run({}, stopping.stop).catch((error: unknown) => log.warn(String(error)));
+    using _poke = machine.onPoke(() => poll(watches, null));
+    using _reaper = reaping(local, settings, stopping);
+    await until(stopping.stop);
+  } finally {
+    stop.abort();
+    await watching;
+  }
+  return { is: 'stopped' };
+}
+
+function settingsOf(settings: Settings, plan: TrayPlan): Settings {
+  return {
+    ...settings,
+    port: plan.port ?? settings.port,
+    tray: plan.tray ?? settings.tray,
+    notifications: settings.notifications && plan.notifications,
+  };
+}
+
+function poll(watches: readonly TrayWatches[], persona: string | null): boolean {
+  if (persona === null) {
+    for (const { rounds } of watches) rounds.poke(true);
+    return true;
+  }
+  for (const { rounds, addressOf } of watches) {
+    const address = addressOf(persona);
+    if (address === null) continue;
+    rounds.wake(address);
+    return true;
+  }
+  return false;
+}
+
+/** Mail is kept for a time, then deleted: at start and every few hours. */
+function reaping(local: LocalHive, settings: Settings, { clock, log, stop }: Machine): Disposable {
+  let next: Disposable | null = null;
+  const reap = (): void => {
+    if (stop.aborted) return;
+    try {
+      local.reap(clock.now() - settings.keepMailDays * DAY_MS);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      log.warn(`old mail could not be deleted: ${error.explain()}`);
+    }
+    next = clock.after(REAP_EVERY_MS, reap);
+  };
+  reap();
+  return { [Symbol.dispose]: () => next?.[Symbol.dispose]() };
+}
+
+function until(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
