@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { identityOf, identityText, sameIdentity } from './index.ts';
+
+const of = (url: string) => identityOf(new URL(url));
+const RIVER = ['http', 'localhost', 7474, '/api/inbox', [['persona', 'river']]];
+
+for (const url of [
+  'HTTP://LocalHost:7474/api/inbox/?mark_read=false&persona=river',
+  'http://localhost:7474/api/inbox?persona=river',
+  'http://localhost:7474/api/inbox?persona=river&mark_read=true',
+  'http://localhost:7474/api/inbox?persona=river&mark_read=false',
+  'http://me:secret@localhost:7474/api/inbox?persona=river#part',
+]) {
+  test(`${url} is the inbox of river on localhost`, () => assert.deepEqual(of(url), RIVER));
+}
+
+test('only 80 and 443 are filled in', () => {
+  assert.deepEqual(of('https://h/api/inbox'), ['https', 'h', 443, '/api/inbox', []]);
+  assert.deepEqual(of('http://h/api/inbox'), ['http', 'h', 80, '/api/inbox', []]);
+  assert.deepEqual(of('https://h:443/api/inbox'), of('https://h/api/inbox'));
+  assert.notDeepEqual(of('https://h:80/api/inbox'), of('http://h/api/inbox'));
+});
+
+for (const other of [
+  'http://localhost:7474/api/inbox?persona=bo',
+  'http://127.0.0.1:7474/api/inbox?persona=river',
+  'http://localhost:7474/API/inbox?persona=river',
+  'http://localhost:7474/api/inbox?persona=River',
+  'http://localhost:7475/api/inbox?persona=river',
+  'https://localhost:7474/api/inbox?persona=river',
+  'http://localhost:7474/api/inbox?persona=river&limit=5',
+]) {
+  test(`${other} is another inbox`, () => assert.ok(!sameIdentity(of(other), RIVER)));
+}
+
+test('query pairs are sorted by code point, not by UTF-16 unit; repeated keys stay', () => {
+  const [, , , , query] = of('http://h/?b=2&a=2&a=1&\u{1f600}=1&\uff5e=1');
+  assert.deepEqual(query, [
+    ['a', '1'],
+    ['a', '2'],
+    ['b', '2'],
+    ['\uff5e', '1'],
+    ['\u{1f600}', '1'],
+  ]);
+});
+
+test('an identity equals itself after a JSON round trip, and nothing else does', () => {
+  const identity = of('http://localhost:7474/api/inbox?persona=Mar%C3%ADa+x');
+  assert.ok(sameIdentity(identity, JSON.parse(identityText(identity))));
+  for (const saved of [null, undefined, [], 'http', { ...identity }, [...identity, 1]]) {
+    assert.ok(!sameIdentity(identity, saved));
+  }
+});
