@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Fault } from '../model/index.ts';
 
 /** What a column holds and a parameter may be. */
@@ -47,7 +47,9 @@ const SQLITE_BUSY = 5;
 export function openDatabase(path: string): Database {
   if (path !== ':memory:') claim(path);
   return guarded(path, () => {
-    const connection = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: true });
+    // Loaded when first used: a headless watch passes through the door of this folder and has no database.
+    const sqlite = process.getBuiltinModule('node:sqlite');
+    const connection = new sqlite.DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: true });
     try {
       if (path !== ':memory:') enterWal(connection, path);
       connection.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
