@@ -31,7 +31,10 @@ export function action<P extends TSchema>(of: {
       if (Value.Check(of.params, params)) return await of.run(params, signal);
       const first = Value.Errors(of.params, params)[0];
       const where = first?.instancePath === '' || first === undefined ? 'params' : first.instancePath;
-      throw new Fault('usage', `action ${of.name}: ${where} ${first?.message ?? 'do not fit'}`, { is: 'machine', key: 'action' });
+      throw new Fault('usage', `action ${of.name}: ${where} ${first?.message ?? 'do not fit'}`, {
+        is: 'machine',
+        key: 'action',
+      });
     },
   };
 }

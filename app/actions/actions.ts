@@ -17,7 +17,10 @@ export function createActions(house: House, clock: Clock): Actions {
       asks: 'token',
       run: async ({ persona }) => {
         if (!house.poll(persona ?? null))
-          throw new Fault('usage', `persona ${JSON.stringify(persona)} is not watched`, { is: 'machine', key: 'action' });
+          throw new Fault('usage', `persona ${JSON.stringify(persona)} is not watched`, {
+            is: 'machine',
+            key: 'action',
+          });
         return { polled: persona ?? 'all' };
       },
     }),
@@ -34,7 +37,10 @@ export function createActions(house: House, clock: Clock): Actions {
     action({
       name: 'pause',
       title: 'Pause notifications',
-      params: Type.Object({ minutes: Type.Optional(Type.Number({ exclusiveMinimum: 0 })) }, { additionalProperties: false }),
+      params: Type.Object(
+        { minutes: Type.Optional(Type.Number({ exclusiveMinimum: 0 })) },
+        { additionalProperties: false },
+      ),
       asks: 'token',
       run: async ({ minutes }) => {
         house.pause(minutes === undefined ? { is: 'forever' } : { is: 'at', at: clock.now() + minutes * 60_000 });

@@ -20,7 +20,9 @@ export interface Mutes {
 export function keptMutes(db: Database): Mutes {
   migrate(db, 'mutes', STEPS);
   const all = db.prepare<{ persona: string; until: number | null }>('SELECT persona, until FROM mutes');
-  const set = db.prepare('INSERT INTO mutes (persona, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = excluded.until');
+  const set = db.prepare(
+    'INSERT INTO mutes (persona, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = excluded.until',
+  );
   const clear = db.prepare('DELETE FROM mutes WHERE persona = ?');
   return {
     all: () =>

@@ -2,10 +2,20 @@ import type { Command } from './command.ts';
 import { withHive } from './with-hive.ts';
 
 const MAIL = [
-  { to: 'ada', from: 'bo', urgent: false, content: 'The parser branch is ready. Could you look at the error paths before I merge?' },
+  {
+    to: 'ada',
+    from: 'bo',
+    urgent: false,
+    content: 'The parser branch is ready. Could you look at the error paths before I merge?',
+  },
   { to: 'ada', from: 'ci', urgent: true, content: 'main is red: 2 of 418 tests fail since your last push.' },
   { to: 'bo', from: 'ada', urgent: false, content: 'Reviewed. One question about the retry limit, otherwise fine.' },
-  { to: 'cyrus', from: 'ada', urgent: false, content: 'Please write the release notes for 0.4 when you have a moment.' },
+  {
+    to: 'cyrus',
+    from: 'ada',
+    urgent: false,
+    content: 'Please write the release notes for 0.4 when you have a moment.',
+  },
   { to: 'cyrus', from: 'bo', urgent: false, content: 'The benchmark machine is free until Thursday.' },
   { to: 'cyrus', from: 'dora', urgent: false, content: 'Schema change landed; rebase before you go on.' },
   { to: 'dora', from: 'cyrus', urgent: false, content: 'Thanks, rebased. All green here.' },
@@ -16,7 +26,9 @@ const QUIET = 'dora';
 
 export const command: Command = {
   usage: 'demo',
-  about: ['Sends seven messages between four personas of the local hive: ada, bo, cyrus and dora. Run it again for more.'],
+  about: [
+    'Sends seven messages between four personas of the local hive: ada, bo, cyrus and dora. Run it again for more.',
+  ],
   examples: [{ run: 'hivebar demo', does: 'see badges, notifications and event files at work' }],
   async run(_args, io) {
     await withHive(io, 'hivebar demo', null, true, (hive) => {

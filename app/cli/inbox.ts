@@ -64,12 +64,16 @@ async function show(io: Io, persona: string, ids: readonly number[], json: boole
 
 async function read(io: Io, persona: string, ids: readonly number[], json: boolean): Promise<number> {
   const { found, missing } = await withHive(io, 'hivebar inbox', 0, true, (hive) => {
-    const unread = (): number[] => hive.list(persona, Number.MAX_SAFE_INTEGER).flatMap((row) => (row.read ? [] : [row.id]));
+    const unread = (): number[] =>
+      hive.list(persona, Number.MAX_SAFE_INTEGER).flatMap((row) => (row.read ? [] : [row.id]));
     const wanted = ids.length > 0 ? ids : unread().reverse();
     const letters = wanted.map((id) => ({ id, letter: hive.show(persona, id) }));
     const here = letters.flatMap(({ letter }) => (letter === null ? [] : [letter]));
     // What is marked is what is shown: mail that arrives in between stays unread.
-    hive.markRead(persona, here.map((letter) => letter.id));
+    hive.markRead(
+      persona,
+      here.map((letter) => letter.id),
+    );
     return { found: here, missing: letters.filter(({ letter }) => letter === null) };
   });
   print(io, found, json);
@@ -98,7 +102,8 @@ function parsed(args: readonly string[]) {
     });
     const [verb, persona, ...rest] = positionals;
     if (verb !== 'list' && verb !== 'show' && verb !== 'read') throw new Error('say list, show or read');
-    if (persona === undefined || persona === '') throw new Error(`inbox ${verb}: whose inbox? Give the name of a persona`);
+    if (persona === undefined || persona === '')
+      throw new Error(`inbox ${verb}: whose inbox? Give the name of a persona`);
     if (verb === 'list' && rest.length > 0) throw new Error(`inbox list: takes no ids (${rest.join(' ')})`);
     return { verb, persona, ids: rest.map(wholeOf), limit: wholeOf(values.limit), json: values.json } as const;
   } catch (error) {
@@ -108,6 +113,7 @@ function parsed(args: readonly string[]) {
 
 function wholeOf(text: string): number {
   const n = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(n) || n < 1) throw new Error(`${text} is not a whole number above 0`);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(n) || n < 1)
+    throw new Error(`${text} is not a whole number above 0`);
   return n;
 }

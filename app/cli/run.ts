@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { ownDirs } from '../../core/state/index.ts';
 import { closeUninvitedInspector } from '../compose/early.node.ts';
 import { realMachine } from '../compose/machine.node.ts';
-import { runTray, type TrayPlan } from '../compose/tray.ts';
 import { runLog } from '../compose/run-log.node.ts';
+import { runTray, type TrayPlan } from '../compose/tray.ts';
 import { askTray } from './ask-tray.node.ts';
 import type { Command, Io } from './command.ts';
 import { usage } from './outcome.ts';
@@ -26,7 +26,10 @@ export const command: Command = {
   ],
   examples: [
     { run: 'hivebar', does: 'run it' },
-    { run: 'HIVEBAR_HOME=/tmp/try hivebar --port 0', does: 'a second one, for a try, that touches nothing of the first' },
+    {
+      run: 'HIVEBAR_HOME=/tmp/try hivebar --port 0',
+      does: 'a second one, for a try, that touches nothing of the first',
+    },
   ],
   async run(args, io) {
     const { plan, open } = planOf(args, io);
@@ -61,9 +64,11 @@ function planOf(args: readonly string[], io: Io): { plan: TrayPlan; open: boolea
       },
     });
     const driver = values['tray-driver'];
-    if (driver !== undefined && driver !== 'sni' && driver !== 'systray2') throw new Error(`--tray-driver ${driver}: must be sni or systray2`);
+    if (driver !== undefined && driver !== 'sni' && driver !== 'systray2')
+      throw new Error(`--tray-driver ${driver}: must be sni or systray2`);
     if (driver !== undefined && values['no-tray']) throw new Error('--tray-driver and --no-tray: give one of them');
-    const port = values.port === undefined ? portOf(io.env.HIVEBAR_PORT, 'HIVEBAR_PORT') : portOf(values.port, '--port');
+    const port =
+      values.port === undefined ? portOf(io.env.HIVEBAR_PORT, 'HIVEBAR_PORT') : portOf(values.port, '--port');
     const tray = values['no-tray'] ? 'none' : (driver ?? null);
     return { plan: { port, tray, notifications: !values['no-notifications'], open: values.open }, open: values.open };
   } catch (error) {

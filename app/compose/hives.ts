@@ -1,5 +1,5 @@
-import { type Scope } from '../../core/model/index.ts';
 import type { LocalHive } from '../../core/inbox/index.ts';
+import type { Scope } from '../../core/model/index.ts';
 import { AS_WRITTEN, httpClient, readCredential } from '../../core/net/index.ts';
 import {
   type HiveClient,
@@ -39,12 +39,17 @@ const PROBE_MS = 1000;
  * Which hive owns the bare names. Decided once, on the first run, and written down: a Kijito daemon that answers on
  * 127.0.0.1:7474, else the local hive (ARCHITECTURE, decision 2).
  */
-export async function primaryOf(file: SettingsFile, machine: Machine): Promise<{ primary: Primary; isFirstRun: boolean }> {
+export async function primaryOf(
+  file: SettingsFile,
+  machine: Machine,
+): Promise<{ primary: Primary; isFirstRun: boolean }> {
   const known = file.settings.primary;
   if (known !== undefined) return { primary: known, isFirstRun: false };
   const primary: Primary = (await kijitoAnswers(machine)) ? { is: 'kijito', base: KIJITO } : { is: 'local' };
   file.decide(primary);
-  machine.log.info(`first run: the primary hive is ${primary.is === 'local' ? 'the local one' : primary.base} (${file.path})`);
+  machine.log.info(
+    `first run: the primary hive is ${primary.is === 'local' ? 'the local one' : primary.base} (${file.path})`,
+  );
   return { primary, isFirstRun: true };
 }
 
@@ -61,7 +66,12 @@ async function kijitoAnswers(machine: Machine): Promise<boolean> {
 }
 
 /** The hives of this machine: the primary first. */
-export function hivesOf(primary: Primary, settings: Settings, local: LocalHive, machine: Machine): readonly WatchedHive[] {
+export function hivesOf(
+  primary: Primary,
+  settings: Settings,
+  local: LocalHive,
+  machine: Machine,
+): readonly WatchedHive[] {
   if (primary.is === 'local') return [localHive(local, '', machine)];
   const far = kijitoHive('kijito', primary.base, settings, undefined, machine);
   return [far, localHive(local, 'local-', machine)];

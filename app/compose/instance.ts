@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
-import { ensurePrivateDir, errnoOf, type Lock, lockFile, openForRead, writeAtomically } from '../../core/state/index.ts';
+import {
+  ensurePrivateDir,
+  errnoOf,
+  type Lock,
+  lockFile,
+  openForRead,
+  writeAtomically,
+} from '../../core/state/index.ts';
 import type { Machine } from './machine.ts';
 
 /** What the running tray process says of itself in `run/hivebar.json`. */
@@ -53,7 +60,8 @@ export function claimInstance(run: string, machine: Machine): Claim {
   const startedAt = machine.clock.now();
   const names = ['token', FILE, 'port'];
   const write = (name: string, text: string): void => writeAtomically(disk, random, join(run, name), text);
-  const say = (port: number | null): void => write(FILE, `${JSON.stringify({ id, pid: machine.pid, startedAt, port })}\n`);
+  const say = (port: number | null): void =>
+    write(FILE, `${JSON.stringify({ id, pid: machine.pid, startedAt, port })}\n`);
   write('token', `${token}\n`);
   say(null);
   return {

@@ -1,4 +1,4 @@
-import { realClock, realRandom, realSpawn, type Log } from '../../core/ports/index.ts';
+import { type Log, realClock, realRandom, realSpawn } from '../../core/ports/index.ts';
 import { realDisk } from '../../core/state/index.ts';
 import { onPoke } from './early.node.ts';
 import type { Machine } from './machine.ts';

@@ -1,12 +1,22 @@
+import { join } from 'node:path';
 import type { Board } from '../../core/board/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import type { Database } from '../../core/state/index.ts';
 import type { Actions, House } from '../actions/index.ts';
 import { assetPath } from '../assets.node.ts';
 import type { Settings } from '../config/tray/index.ts';
-import { openSessionBus, type SessionBus, type NoBus } from '../desktop/index.ts';
-import { chooseDriver, keptAnnouncements, noDriver, type OpenDriver, type Opens, pageOpener, startNotify, urlOpener } from '../notify/index.ts';
-import { chooseTray, renderTray } from '../tray/index.ts';
+import { type NoBus, openSessionBus, type SessionBus } from '../desktop/index.ts';
+import {
+  chooseDriver,
+  keptAnnouncements,
+  noDriver,
+  type OpenDriver,
+  type Opens,
+  pageOpener,
+  startNotify,
+  urlOpener,
+} from '../notify/index.ts';
+import { openIcons, openTray, renderTray } from '../tray/index.ts';
 import type { Machine } from './machine.ts';
 
 export interface SurfacesOptions {
@@ -33,31 +43,31 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   const opener = pageOpener(urlOf, port, urlOpener({ platform: machine.os, env, clock }));
 
   await using started = new AsyncDisposableStack();
-  const wantsBus = machine.os !== 'darwin' && machine.os !== 'win32' && (settings.notifications || settings.tray !== 'none');
+  const wantsBus =
+    machine.os !== 'darwin' && machine.os !== 'win32' && (settings.notifications || settings.tray !== 'none');
   const bus: SessionBus | NoBus = wantsBus
     ? await openSessionBus({ env, log, clock })
     : { is: 'none', why: 'not asked for' };
   if (bus.is === 'bus') started.use(bus);
-  started.use(startNotify({ board, openDriver: await notifyDriver(), announcements: keptAnnouncements(db), opener, clock, log }));
-  const tray = await chooseTray({
-    kind: settings.tray,
-    platform: machine.os,
-    arch: machine.arch,
-    env,
-    bus,
-    clock,
-    log,
-    directory: options.runDirectory,
-    assets: assetPath('icons'),
-    events: {
-      onAction: ({ name, params }) => void run(name, params),
-      onState: (state) => board.put({ is: 'surface', at: clock.now(), surface: 'tray', state }),
-    },
-  });
-  if (tray !== null) {
-    started.use(tray);
-    started.use(renderTray(board, tray, clock));
-  }
+  started.use(
+    startNotify({ board, openDriver: await notifyDriver(), announcements: keptAnnouncements(db), opener, clock, log }),
+  );
+  const tray = started.use(
+    await openTray({
+      choice: settings.tray,
+      bus,
+      icons: openIcons(assetPath('icons')),
+      helperFolder: join(options.runDirectory, 'tray-helper'),
+      env,
+      events: {
+        onAction: ({ name, params }) => void run(name, params),
+        onState: (state) => board.put({ is: 'surface', at: clock.now(), surface: 'tray', state }),
+      },
+      clock,
+      log,
+    }),
+  );
+  started.use(renderTray(board, tray, clock));
   const stack = started.move();
   return {
     openPage: (persona, activationToken) =>
@@ -67,14 +77,24 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
 
   async function notifyDriver(): Promise<OpenDriver> {
     if (!settings.notifications) return noDriver('switched off in the settings');
-    return await chooseDriver({ platform: machine.os, arch: machine.arch, env, bus, clock, spawn: machine.spawn, log, pageOf: urlOf });
+    return await chooseDriver({
+      platform: machine.os,
+      arch: machine.arch,
+      env,
+      bus,
+      clock,
+      spawn: machine.spawn,
+      log,
+      pageOf: urlOf,
+    });
   }
 
   /** What a menu entry asks for. Nobody waits for the answer, so a failure goes to the log. */
   async function run(name: string, params: unknown): Promise<void> {
     try {
       const action = actions.get(name);
-      if (action === undefined) throw new Fault('internal', `the menu asks for ${name}, which is no action`, { is: 'machine', key: 'menu' });
+      if (action === undefined)
+        throw new Fault('internal', `the menu asks for ${name}, which is no action`, { is: 'machine', key: 'menu' });
       await action.run(params, machine.stop);
     } catch (error) {
       log.warn(`${name}: ${error instanceof Fault ? error.explain() : String(error)}`);

@@ -5,7 +5,16 @@ import type { Sink } from '../../core/sinks/index.ts';
 import { eventFilePath, type Outbox } from '../../core/sinks/outbox/index.ts';
 import type { Persona } from '../../core/sources/index.ts';
 import { stemOf } from '../../core/state/index.ts';
-import { createRounds, createWatcher, openWatch, type Rounds, type Rules, type Saved, type Start, type Watcher } from '../../core/watch/index.ts';
+import {
+  createRounds,
+  createWatcher,
+  openWatch,
+  type Rounds,
+  type Rules,
+  type Saved,
+  type Start,
+  type Watcher,
+} from '../../core/watch/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import type { WatchedHive } from './hives.ts';
 import type { Machine } from './machine.ts';
@@ -166,7 +175,13 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       const watchers = await Promise.all([...all.values()].map(opened));
       listed = now !== null;
       const rest = listed ? Promise.resolve() : untilListed();
-      await Promise.all([rounds.run(watchers.filter((w) => w !== null), machine.stop), rest]);
+      await Promise.all([
+        rounds.run(
+          watchers.filter((w) => w !== null),
+          machine.stop,
+        ),
+        rest,
+      ]);
     },
   };
 }

@@ -114,7 +114,11 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       machine: stopping,
     });
     openPage = surfaces.openPage;
-    if (plan.open) await actions.get('open')?.run({}, stopping.stop).catch((error: unknown) => log.warn(String(error)));
+    if (plan.open)
+      await actions
+        .get('open')
+        ?.run({}, stopping.stop)
+        .catch((error: unknown) => log.warn(String(error)));
     using _poke = machine.onPoke(() => poll(watches, null));
     using _reaper = reaping(local, settings, stopping);
     await until(stopping.stop);
@@ -171,4 +175,3 @@ function until(signal: AbortSignal): Promise<void> {
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }
-

@@ -1,6 +1,15 @@
 import type { Scope } from '../../core/model/index.ts';
 import { AS_WRITTEN, httpClient, onlyPublicAnd, readCredential } from '../../core/net/index.ts';
-import { hiveAt, httpHive, type Identity, identityOf, kijitoSource, type Persona, type Source, singleInbox } from '../../core/sources/index.ts';
+import {
+  hiveAt,
+  httpHive,
+  type Identity,
+  identityOf,
+  kijitoSource,
+  type Persona,
+  type Source,
+  singleInbox,
+} from '../../core/sources/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
 import { version } from '../version.node.ts';
 import type { Machine } from './machine.ts';
@@ -28,7 +37,13 @@ export function watchSource(plan: WatchPlan, machine: Machine): WatchSource {
     { tokenFile: plan.tokenFile, tokenVariable: machine.env.KIJITOMON_TOKEN, authHeader: plan.authHeader },
     machine.log,
   );
-  const fetcher = httpClient({ url: isUrl ? targets.url : plan.hive, policy, scope, userAgent: `hivebar/${version()}`, credential });
+  const fetcher = httpClient({
+    url: isUrl ? targets.url : plan.hive,
+    policy,
+    scope,
+    userAgent: `hivebar/${version()}`,
+    credential,
+  });
   const client = httpHive({ hive, fetcher, clock, contentChars, longPoll: false, scope });
   const named = (address: string): Persona => ({ id: address, address, label: address });
   const source = kijitoSource({

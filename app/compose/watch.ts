@@ -49,7 +49,12 @@ async function targetsOf(plan: WatchPlan, hive: WatchSource, machine: Machine): 
   return targets.is === 'some' ? targets.personas.map(hive.named) : await hive.source.personas(machine.stop);
 }
 
-async function watch(plan: WatchPlan, hive: WatchSource, personas: readonly Persona[], machine: Machine): Promise<void> {
+async function watch(
+  plan: WatchPlan,
+  hive: WatchSource,
+  personas: readonly Persona[],
+  machine: Machine,
+): Promise<void> {
   const { source, named } = hive;
   const gone = new AbortController();
   const put = reporting(machine, gone);
@@ -66,7 +71,8 @@ async function watch(plan: WatchPlan, hive: WatchSource, personas: readonly Pers
       if (personas.length > 1) machine.log.warn(`${persona.id} is not watched: ${fault.explain()}`);
     }
   }
-  if (watchers.length === 0) throw refused[0] ?? new Fault('usage', 'there is no persona to watch', { is: 'machine', key: 'watch' });
+  if (watchers.length === 0)
+    throw refused[0] ?? new Fault('usage', 'there is no persona to watch', { is: 'machine', key: 'watch' });
 
   const refusedOnce = new Set<string>();
   const rounds = createRounds({
@@ -93,7 +99,8 @@ async function watch(plan: WatchPlan, hive: WatchSource, personas: readonly Pers
                 return watcher;
               } catch (error) {
                 const text = faultOf(error, { is: 'persona', key: persona.id }).explain();
-                if (!refusedOnce.has(`${persona.id}\n${text}`)) machine.log.warn(`${persona.id} is not watched: ${text}`);
+                if (!refusedOnce.has(`${persona.id}\n${text}`))
+                  machine.log.warn(`${persona.id} is not watched: ${text}`);
                 refusedOnce.add(`${persona.id}\n${text}`);
                 return null;
               }
@@ -219,7 +226,9 @@ function fatalAtStart(plan: WatchPlan) {
     seen.add(watcher.persona.id);
     if (!isFirst || outcome.is !== 'failed') return;
     const { code } = outcome.fault;
-    const fatal = code === 'not-found' || (plan.targets.is === 'url' && (code === 'redirect' || code === 'bad-url' || code === 'blocked'));
+    const fatal =
+      code === 'not-found' ||
+      (plan.targets.is === 'url' && (code === 'redirect' || code === 'bad-url' || code === 'blocked'));
     if (fatal) throw outcome.fault;
   };
 }

@@ -238,7 +238,6 @@ function still(full = false) {
     stem: 'ada',
     eventsFile: null,
     lastEventId: null,
-    lastEventId: null,
     staleAfterMs: 30_000,
   });
   const statuses = (): number => written.filter((text) => text.startsWith('event: status')).length;

@@ -22,7 +22,6 @@ function joined(persona: string): Fact {
     label: persona,
     ...paths,
     lastEventId: null,
-    lastEventId: null,
     staleAfterMs: 5000,
   };
 }

@@ -116,7 +116,6 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
         stem: persona,
         eventsFile: `/tmp/hivebar/events.${persona}.ndjson`,
         lastEventId: null,
-        lastEventId: null,
         staleAfterMs: 90_000,
       }),
     look: (persona, unread, urgent = 0) => {

@@ -1,2 +1,2 @@
-export { Primary, Settings } from './settings.ts';
 export { openSettings, type SettingsFile } from './settings.node.ts';
+export { Primary, Settings } from './settings.ts';

@@ -105,12 +105,18 @@ function watchCommand(): Command {
     .addOption(number('--poll-seconds <seconds>', 'time between polls', 60, { least: 1, whole: false }))
     .addOption(number('--alert-after <n>', 'consecutive failures that make an outage', 3, { least: 1 }))
     .addOption(
-      new Option('--emit <mode>', 'where events go').choices(['stdout-jsonl', 'exec-per-event']).default('stdout-jsonl'),
+      new Option('--emit <mode>', 'where events go')
+        .choices(['stdout-jsonl', 'exec-per-event'])
+        .default('stdout-jsonl'),
     )
     .option('--exec <command>', 'the command run per event, with the event in KIJITOMON_* variables')
-    .addOption(number('--content-chars <n>', 'cut content after this many code points (default 220)', undefined, { least: 0 }))
+    .addOption(
+      number('--content-chars <n>', 'cut content after this many code points (default 220)', undefined, { least: 0 }),
+    )
     .option('--no-content', 'leave content out of events')
-    .addOption(number('--seed-at <id>', 'start after this message, whatever the state file says', undefined, { least: 0 }))
+    .addOption(
+      number('--seed-at <id>', 'start after this message, whatever the state file says', undefined, { least: 0 }),
+    )
     .addOption(number('--max-replay <n>', 'on a restart, replay at most this many messages', 50, { least: 0 }))
     .option('--state-file <path>', 'keep the position here; one file per persona is derived from it')
     .addOption(number('--heartbeat <seconds>', 'emit a heartbeat this often', undefined, { least: 1, whole: false }))
@@ -119,11 +125,15 @@ function watchCommand(): Command {
     .addOption(number('--max-bytes <n>', 'rotate an events file at this size; 0 or less: never', 5_000_000, {}))
     .addOption(number('--keep-logs <n>', 'rotated files to keep', 5, { least: 1 }))
     .option('--suppress-author <name>', 'no event for mail from this author; may be repeated', list, [])
-    .addOption(number('--rediscover-every <seconds>', 'rescan the directory this often', 600, { least: 1, whole: false }))
+    .addOption(
+      number('--rediscover-every <seconds>', 'rescan the directory this often', 600, { least: 1, whole: false }),
+    )
     .option('--auth-header <name>', 'send the token raw in this header instead of "Authorization: Bearer"')
     .option('--token-file <path>', 'read the token here (default: the variable KIJITOMON_TOKEN)')
     .option('--no-fast-path', 'fetch every inbox on every poll')
-    .addOption(number('--resync-every <n>', 'fetch every inbox at least after this many skipped polls', 10, { least: 1 }))
+    .addOption(
+      number('--resync-every <n>', 'fetch every inbox at least after this many skipped polls', 10, { least: 1 }),
+    )
     .option('--self-test', 'one real fetch and one synthetic event per persona, then exit 0 or 1')
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
@@ -141,7 +151,8 @@ function number(
     const n = pattern.test(text.trim()) ? Number(text) : Number.NaN;
     if (!Number.isFinite(n) || (rule.whole !== false && !Number.isSafeInteger(n)))
       throw new UsageError(`${name} ${text}: must be a${rule.whole === false ? '' : ' whole'} number`);
-    if (rule.least !== undefined && n < rule.least) throw new UsageError(`${name} ${text}: must be at least ${rule.least}`);
+    if (rule.least !== undefined && n < rule.least)
+      throw new UsageError(`${name} ${text}: must be at least ${rule.least}`);
     return n;
   });
   return value === undefined ? option : option.default(value);
@@ -188,13 +199,16 @@ function targetsOf(flags: Flags, warnings: string[]): WatchPlan['targets'] {
   const asked = flags.persona.length > 0 || flags.personas !== undefined;
   if (asked && named.length === 0) throw new UsageError('--persona, --personas: no name given');
   if (flags.url !== undefined) {
-    if (asked || flags.allPersonas) throw new UsageError('--url: names one inbox by itself; leave out --persona, --personas and --all-personas');
+    if (asked || flags.allPersonas)
+      throw new UsageError('--url: names one inbox by itself; leave out --persona, --personas and --all-personas');
     if (flags.hive !== undefined) throw new UsageError('--url and --hive: give one of them');
     const { allowLoopback = false, allowPrivate = false } = flags;
     return { is: 'url', url: flags.url, allowLoopback, allowPrivate };
   }
-  if (flags.allowLoopback || flags.allowPrivate) warnings.push('--allow-loopback and --allow-private only concern --url');
-  if (flags.allPersonas && asked) throw new UsageError('--all-personas: leave out --persona and --personas, or leave this out');
+  if (flags.allowLoopback || flags.allowPrivate)
+    warnings.push('--allow-loopback and --allow-private only concern --url');
+  if (flags.allPersonas && asked)
+    throw new UsageError('--all-personas: leave out --persona and --personas, or leave this out');
   return asked ? { is: 'some', personas: uniqueNames(named) } : { is: 'all' };
 }
 
@@ -208,12 +222,17 @@ function uniqueNames(names: readonly string[]): string[] {
 function emitOf(flags: Flags, warnings: string[]): WatchPlan['emit'] {
   const file = given('--events-file', flags.eventsFile);
   const template = given('--events-file-template', flags.eventsFileTemplate);
-  if (file !== null && template !== null) throw new UsageError('--events-file and --events-file-template: give one of them');
+  if (file !== null && template !== null)
+    throw new UsageError('--events-file and --events-file-template: give one of them');
   if (template !== null && !template.includes('{persona}'))
-    throw new UsageError(`--events-file-template ${template}: must contain {persona}, for example events.{persona}.ndjson`);
+    throw new UsageError(
+      `--events-file-template ${template}: must contain {persona}, for example events.{persona}.ndjson`,
+    );
   if (flags.emit === 'exec-per-event') {
-    if (flags.exec === undefined || flags.exec.trim() === '') throw new UsageError('--emit exec-per-event: needs --exec COMMAND');
-    if (file !== null || template !== null) warnings.push('--events-file and --events-file-template do nothing with --emit exec-per-event');
+    if (flags.exec === undefined || flags.exec.trim() === '')
+      throw new UsageError('--emit exec-per-event: needs --exec COMMAND');
+    if (file !== null || template !== null)
+      warnings.push('--events-file and --events-file-template do nothing with --emit exec-per-event');
     return { is: 'exec', command: flags.exec };
   }
   if (flags.exec !== undefined) warnings.push('--exec does nothing without --emit exec-per-event');
