@@ -62,7 +62,10 @@ function drawCard(card: Card): HTMLElement {
     shown.set(card.id, element);
     ready(element);
   }
-  if (element.dataset.look !== card.look) element.dataset.look = card.look;
+  if (element.dataset.look !== card.look) {
+    element.dataset.look = card.look;
+    element.querySelector('use')?.setAttribute('href', `#${card.look}`);
+  }
   if (element.dataset.flags !== card.flags) element.dataset.flags = card.flags;
   fill(element, card.slots);
   return element;

@@ -38,7 +38,7 @@ export function cardOf(persona: PersonaWire, now: number, manySources: boolean):
     slots: {
       name: persona.label,
       id: persona.label === persona.id ? null : persona.id,
-      source: manySources ? persona.source : null,
+      source: manySources ? `· ${persona.source}` : null,
       state: WORDS[look],
       since: persona.since === null || look === 'pending' ? null : `for ${spanOf(now - Date.parse(persona.since))}`,
       unread: numberOf(persona.unread, persona.unreadIs),
@@ -129,14 +129,10 @@ function pausedText(until: string): string {
 
 /** A cause as the banner shows it. */
 export function causeOf(cause: StatusWire['causes'][number], now: number): Slots {
-  const n = cause.personas.length;
+  const [first, ...others] = cause.personas;
   return {
     causeTitle:
-      cause.scope === 'persona' && n === 1
-        ? (cause.personas[0] ?? null)
-        : n === 0
-          ? 'Source'
-          : `${n} ${n === 1 ? 'inbox' : 'inboxes'}`,
+      first === undefined ? 'A whole source' : others.length === 0 ? first : `${cause.personas.length} inboxes`,
     causeSince: `for ${spanOf(now - Date.parse(cause.since))}`,
     causeText: cause.message,
   };

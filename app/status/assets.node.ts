@@ -20,7 +20,8 @@ const FOLDER = import.meta.filename.endsWith('.ts')
  * there is no build step to forget; the package holds what `build/page.ts` bundled.
  */
 export function loadPage(folder: string = FOLDER): PageAssets {
-  const template = readFileSync(join(folder, 'index.html'), 'utf8');
+  // without its indentation, which would be sent once a card
+  const template = readFileSync(join(folder, 'index.html'), 'utf8').replaceAll(/\n\s+/g, '\n');
   const files = new Map<string, Asset>();
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

@@ -17,17 +17,22 @@ export function renderPage(template: string, status: StatusWire, now: Instant): 
     return fill(card, slots)
       .replace('data-id=""', () => `data-id="${escaped(id)}"`)
       .replace('data-look=""', `data-look="${look}"`)
+      .replace('href="#pending"', `href="#${look}"`)
       .replace('data-flags=""', `data-flags="${flags}"`);
   });
-  const causes = status.causes.map((one) => fill(cause, causeOf(one, now)));
+  const parts: Readonly<Record<string, string>> = {
+    look: summary.look,
+    title: escaped(summary.title),
+    causes: status.causes.map((one) => fill(cause, causeOf(one, now))).join(''),
+    cards: cards.join(''),
+  };
   const head = template.indexOf('<template');
-  return (
-    fill(template.slice(0, head), summary.slots)
-      .replace('{{look}}', summary.look)
-      .replace('{{title}}', () => escaped(summary.title))
-      .replace('{{causes}}', () => causes.join(''))
-      .replace('{{cards}}', () => cards.join('')) + template.slice(head)
+  // all at once: a value that looks like a place of the template is not taken for one
+  const filled = fill(template.slice(0, head), summary.slots).replace(
+    /\{\{(\w+)\}\}/g,
+    (_, name: string) => parts[name] ?? '',
   );
+  return filled + template.slice(head);
 }
 
 /** Puts each slot's text into its element, in place of what the template has there, or hides the element when it has none. */

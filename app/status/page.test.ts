@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, type TestContext, test } from 'node:test';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { buildPage } from '../../build/page.ts';
+import { browserFor } from '../../test/kit/browser.ts';
+import { type StatusRig, statusRig } from '../../test/kit/status-rig.ts';
+import { loadPage } from './assets.node.ts';
+import type { StatusWire } from './wire.ts';
+
+const HOSTILE = [
+  '<img src=x onerror="window.pwned=1">',
+  '"><script>window.pwned=1</script>',
+  "' onmouseover='window.pwned=1",
+  '</template><script>window.pwned=1</script>',
+  '{{cards}} data-slot="name">',
+  '&lt;b&gt; &amp; <b>bold</b>',
+  'javascript:window.pwned=1',
+  '\u202egnp.exe\u2066 \u0007 \u001b[31m',
+  `$& $' $1 ${'long'.repeat(40)}`,
+];
+
+let browser: Browser | null = null;
+after(() => browser?.close());
+
+/** Opens the page and collects everything the browser complains of. */
+async function open(t: TestContext, rig: StatusRig, options: BrowserContextOptions = {}) {
+  browser ??= await browserFor(t);
+  if (browser === null) return null;
+  const context = await browser.newContext({ colorScheme: 'light', ...options });
+  const complaints: string[] = [];
+  return { context, complaints, page: await tab(context, rig, complaints) };
+}
+
+async function tab(context: BrowserContext, rig: StatusRig, complaints: string[]): Promise<Page> {
+  const page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  await page.goto(rig.server.urls[0] ?? '');
+  return page;
+}
+
+const live = (page: Page): Promise<void> => page.locator('#link[data-link="live"]').waitFor({ timeout: 5000 });
+/** What a person reads on the cards, without what only a script can do and without ages. */
+const words = async (page: Page): Promise<string[]> =>
+  (await page.locator('.card').allInnerTexts()).map((text) =>
+    text
+      .replaceAll(/\d+ s ago|just now|for \d+ s/g, 'AGE')
+      .replace(/\s*Copy\s*$/, '')
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+  );
+
+function people(rig: StatusRig): void {
+  for (const name of ['ada', 'bo', 'cy', 'di']) rig.join(name);
+  rig.join('eve', 'Eve of the garden', 'garden');
+  rig.look('ada', 0);
+  rig.look('bo', 3, 1);
+  rig.down('cy');
+  rig.look('eve', 12);
+}
+
+test('without JavaScript the page says the same as with it', async (t) => {
+  await using rig = await statusRig();
+  people(rig);
+  const off = await open(t, rig, { javaScriptEnabled: false });
+  const on = await open(t, rig);
+  if (off === null || on === null) return;
+  await live(on.page);
+  assert.deepEqual(await words(on.page), await words(off.page));
+  assert.match((await words(off.page)).join('\n'), /cy Down.*refused[\s\S]*bo Up.*3 unread 1 urgent/);
+  assert.equal(await off.page.locator('h1').textContent(), '1 of 5 inboxes down');
+  assert.equal(await off.page.title(), await on.page.title());
+  assert.equal(await off.page.locator('.copy').first().isVisible(), false);
+  assert.deepEqual(on.complaints, []);
+  await on.context.close();
+  await off.context.close();
+});
+
+test('the page follows: mail, an outage and its end, a new persona and one that leaves', async (t) => {
+  await using rig = await statusRig();
+  rig.join('ada');
+  rig.look('ada', 0);
+  const opened = await open(t, rig);
+  if (opened === null) return;
+  const { page, complaints, context } = opened;
+  await live(page);
+  const ada = page.locator('.card[data-id="ada"]');
+  rig.look('ada', 4);
+  await ada.locator('[data-slot="unread"]', { hasText: /^4$/ }).waitFor({ timeout: 3000 });
+  assert.match(await page.title(), /^\(4\) Hivebar$/);
+  rig.down('ada');
+  await page.locator('.cause').waitFor({ timeout: 3000 });
+  assert.equal(await ada.getAttribute('data-look'), 'down');
+  assert.match((await page.locator('#news').textContent()) ?? '', /down: ada/);
+  rig.look('ada', 0);
+  await page.locator('.cause').waitFor({ state: 'detached', timeout: 3000 });
+  assert.equal(await ada.getAttribute('data-look'), 'up', 'S2: also with nothing unread');
+  rig.join('bo');
+  await page.locator('.card[data-id="bo"]').waitFor({ timeout: 3000 });
+  for (const persona of ['ada', 'bo']) rig.board.put({ is: 'left', at: Date.now(), persona });
+  await page.locator('#empty').waitFor({ timeout: 3000 });
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
+test('hostile names and reasons are shown as they are and never run, with and without JavaScript', async (t) => {
+  await using rig = await statusRig();
+  for (const [i, text] of HOSTILE.entries()) {
+    rig.join(text, `${text} #${i}`, text);
+    rig.down(text, text);
+  }
+  for (const javaScriptEnabled of [true, false]) {
+    const opened = await open(t, rig, { javaScriptEnabled });
+    if (opened === null) return;
+    const { page, context, complaints } = opened;
+    if (javaScriptEnabled) {
+      await live(page);
+      rig.join('<i>later</i>', '<i onclick=1>later</i>');
+      await page.locator('.card', { hasText: '<i onclick=1>later</i>' }).waitFor({ timeout: 3000 });
+    }
+    const names = await page.locator('.card [data-slot="name"]').allTextContents();
+    for (const [i, text] of HOSTILE.entries()) assert.ok(names.includes(`${text} #${i}`), text);
+    assert.equal(await page.locator('.cause .card').count(), 0);
+    assert.equal(await page.locator('.cards img, .cards script, .cards i, .cards b, .causes script').count(), 0);
+    if (javaScriptEnabled) assert.equal(await page.evaluate('window.pwned'), undefined);
+    assert.deepEqual(complaints, [], 'also no refusal by the policy: there was nothing to refuse');
+    await context.close();
+  }
+});
+
+test('the policy lets no inline code run, should some ever get in', async (t) => {
+  await using rig = await statusRig();
+  const opened = await open(t, rig);
+  if (opened === null) return;
+  const { page, context, complaints } = opened;
+  await page.evaluate(`
+    const script = document.createElement('script');
+    try { script.textContent = 'window.pwned = 1'; } catch {}
+    document.body.append(script);
+    const image = document.createElement('img');
+    image.setAttribute('src', 'http://evil.example.com/x.png');
+    document.body.append(image);
+  `);
+  await page.waitForTimeout(200);
+  assert.equal(await page.evaluate('window.pwned'), undefined);
+  assert.ok(complaints.some((text) => /Content Security Policy|Trusted/i.test(text)));
+  await context.close();
+});
+
+test('S18: eight tabs of one browser load and update, over one stream, and the eighth gets the JSON', async (t) => {
+  await using rig = await statusRig();
+  rig.join('ada');
+  rig.look('ada', 1);
+  const first = await open(t, rig);
+  if (first === null) return;
+  await first.page.close();
+  const streams: string[] = [];
+  first.context.on('request', (request) => {
+    if (request.url().endsWith('/stream')) streams.push(request.url());
+  });
+  const tabs: Page[] = [];
+  for (let i = 0; i < 8; i += 1) tabs.push(await tab(first.context, rig, first.complaints));
+  for (const page of tabs) await live(page);
+  rig.look('ada', 7);
+  for (const page of tabs) {
+    await page.locator('[data-slot="totalUnread"]', { hasText: /^7$/ }).waitFor({ timeout: 3000 });
+  }
+  assert.equal(streams.length, 1, 'one tab of all holds a stream');
+  const unread = await tabs[7]?.evaluate(
+    "fetch('/status.json').then((answer) => answer.json()).then((status) => status.totals.unread)",
+  );
+  assert.equal(unread, 7);
+  // the tab that holds the stream goes: another takes over
+  await tabs[0]?.close();
+  rig.look('ada', 9);
+  for (const page of tabs.slice(1)) {
+    await page.locator('[data-slot="totalUnread"]', { hasText: /^9$/ }).waitFor({ timeout: 5000 });
+  }
+  assert.deepEqual(first.complaints, []);
+  await first.context.close();
+});
+
+test('a server that goes away is said to be gone, and the page is live again when it is back', async (t) => {
+  const rig = await statusRig();
+  rig.join('ada');
+  rig.look('ada', 2);
+  const opened = await open(t, rig);
+  if (opened === null) return rig[Symbol.asyncDispose]();
+  await live(opened.page);
+  const { port } = rig;
+  await rig[Symbol.asyncDispose]();
+  await opened.page.locator('#link[data-link="lost"]').waitFor({ timeout: 5000 });
+  assert.equal(await opened.page.locator('.card').count(), 1, 'what was seen stays, with its age');
+  await using back = await statusRig({ port });
+  back.join('bo');
+  await live(opened.page);
+  await opened.page.locator('.card[data-id="bo"]').waitFor({ timeout: 5000 });
+  await opened.context.close();
+});
+
+test('numbers that are old say so', async (t) => {
+  await using rig = await statusRig();
+  rig.join('ada');
+  const at = Date.now() - 300_000;
+  const counts = { unread: { is: 'exact', n: 2 }, urgent: { is: 'exact', n: 0 } } as const;
+  rig.board.put({ is: 'counted', at, persona: 'ada', ...counts });
+  const opened = await open(t, rig);
+  if (opened === null) return;
+  assert.match((await opened.page.locator('.fresh').textContent()) ?? '', /seen 5 min ago, old/);
+  await opened.context.close();
+});
+
+test('keyboard: the first stop skips to the inboxes, each card has its copy button', async (t) => {
+  await using rig = await statusRig();
+  people(rig);
+  const opened = await open(t, rig, { permissions: ['clipboard-read', 'clipboard-write'] });
+  if (opened === null) return;
+  const { page, context } = opened;
+  await live(page);
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate('document.activeElement.className'), 'skip');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'tail -n 0 -F /tmp/hivebar/events.cy.ndjson');
+  await context.close();
+});
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`no accessibility fault is found, ${colorScheme}, wide and narrow, and nothing overflows`, async (t) => {
+    await using rig = await statusRig();
+    people(rig);
+    for (const [i, text] of HOSTILE.entries()) {
+      rig.join(text, text);
+      if (i % 2 === 0) rig.look(text, 1_234_567, 99);
+    }
+    for (const width of colorScheme === 'light' ? [1280, 320] : [390]) {
+      const opened = await open(t, rig, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
+      if (opened === null) return;
+      const { page, context } = opened;
+      await live(page);
+      const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+      await page.evaluate(axe);
+      const found = (await page.evaluate('axe.run()')) as { violations: { id: string; nodes: { html: string }[] }[] };
+      assert.deepEqual(
+        found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+        [],
+      );
+      const over = Number(
+        await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+      );
+      assert.ok(over <= 0, `${over} px too wide at ${width}`);
+      await context.close();
+    }
+  });
+}
+
+test('with 100 personas the whole page is under 150 KB, and shows what the JSON says', async () => {
+  const page = loadPage();
+  await using rig = await statusRig({ page });
+  for (let i = 0; i < 100; i += 1) {
+    rig.join(`agent-${i}`);
+    rig.look(`agent-${i}`, i);
+  }
+  const base = rig.server.urls[0] ?? '';
+  const html = await (await fetch(base)).text();
+  const status = (await (await fetch(`${base}status.json`)).json()) as StatusWire;
+  assert.match(html, new RegExp(`data-slot="totalUnread">${status.totals.unread}<`));
+  const bytes = [...page.files.values()].reduce((sum, { body }) => sum + body.length, Buffer.byteLength(html));
+  assert.ok(bytes < 150_000, `${bytes}`);
+});
+
+test('what is built for the package is the same page in one script', async (t) => {
+  const out = mkdtempSync(join(tmpdir(), 'hb-page-'));
+  t.after(() => rmSync(out, { recursive: true }));
+  await buildPage(out);
+  const page = loadPage(out);
+  assert.deepEqual([...page.files.keys()].sort(), ['icon.svg', 'page.js', 'style.css']);
+  await using rig = await statusRig({ page });
+  people(rig);
+  const opened = await open(t, rig);
+  if (opened === null) return;
+  await live(opened.page);
+  assert.equal(await opened.page.locator('.card').count(), 5);
+  assert.deepEqual(opened.complaints, []);
+  await opened.context.close();
+});
