@@ -1,0 +1,392 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import fc from 'fast-check';
+import { type FakeHive, type FakeHiveOptions, fakeHive } from '../../../test/kit/fake-hive.ts';
+import { exactly, Fault, UNKNOWN } from '../../model/index.ts';
+import { AS_WRITTEN, httpClient } from '../../net/index.ts';
+import { realClock } from '../../ports/index.ts';
+import { type Fetcher, type HiveClient, hiveAt, httpHive, singleInbox } from './index.ts';
+
+const SCOPE = { is: 'source', key: 'kijito' } as const;
+const never = new AbortController().signal;
+const ADA = '/api/inbox?persona=ada&mark_read=false';
+
+interface Choices {
+  readonly contentChars?: number | null;
+  readonly longPoll?: boolean;
+  readonly deadlineMs?: number;
+  /** A `--url` of this path instead of the whole hive. */
+  readonly single?: string;
+}
+
+function clientOf(
+  base: string,
+  { contentChars = 220, longPoll = false, deadlineMs = 5000, single }: Choices = {},
+): HiveClient {
+  const fetcher = httpClient({
+    url: base,
+    policy: AS_WRITTEN,
+    scope: SCOPE,
+    userAgent: 'hivebar/0.0.0-test',
+    credential: null,
+    deadlineMs,
+  });
+  const hive = single === undefined ? hiveAt(base, SCOPE) : singleInbox(base + single, SCOPE);
+  return httpHive({ hive, fetcher, clock: realClock, contentChars, longPoll, scope: SCOPE });
+}
+
+async function withHive(
+  options: FakeHiveOptions & Choices,
+  run: (hive: FakeHive, client: HiveClient) => Promise<void>,
+): Promise<void> {
+  await using hive = await fakeHive({ personas: ['ada'], ...options });
+  await using client = clientOf(hive.url, options);
+  await run(hive, client);
+}
+
+const deliver = (hive: FakeHive, count: number, persona = 'ada'): number[] =>
+  Array.from({ length: count }, () => hive.deliver(persona));
+
+const idsAfter = async (client: HiveClient, after: number): Promise<number[]> =>
+  (await client.window('ada', after, never)).rows.map(({ id }) => id);
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'healthy';
+  } catch (error) {
+    assert.ok(error instanceof Fault, `not a Fault: ${error}`);
+    return error.code;
+  }
+}
+
+test('without a cursor one request tells the largest id and the counts, and no rows', async () => {
+  await withHive({ window: 3 }, async (hive, client) => {
+    deliver(hive, 10);
+    const window = await client.window('ada', null, never);
+    assert.deepEqual(window, { rows: [], max: 10, unread: exactly(10), urgent: UNKNOWN });
+    assert.deepEqual(
+      hive.requests.map(({ url }) => url),
+      [ADA],
+    );
+  });
+});
+
+test('an empty inbox has the largest id 0 and nothing unread', async () => {
+  await withHive({}, async (_hive, client) => {
+    assert.deepEqual(await client.window('ada', 0, never), { rows: [], max: 0, unread: exactly(0), urgent: UNKNOWN });
+  });
+});
+
+test('looking never consumes: after twenty looks everything is still unread', async () => {
+  await withHive({ window: 3 }, async (hive, client) => {
+    deliver(hive, 10);
+    for (let i = 0; i < 20; i += 1) assert.equal((await idsAfter(client, 0)).length, 10);
+    assert.ok(hive.rowsOf('ada').every(({ read }) => !read));
+    assert.ok(hive.asked('inbox').every(({ url }) => url.includes('mark_read=false')));
+  });
+});
+
+test('a window is walked back to the cursor, each page before the oldest row of the one above it', async () => {
+  await withHive({ window: 3 }, async (hive, client) => {
+    deliver(hive, 10);
+    assert.deepEqual(await idsAfter(client, 3), [4, 5, 6, 7, 8, 9, 10]);
+    assert.deepEqual(
+      hive.requests.map(({ url }) => url),
+      [ADA, `${ADA}&before_id=8`, `${ADA}&before_id=5`],
+    );
+  });
+});
+
+test('a window that reaches the cursor is not walked, although it withholds older rows', async () => {
+  await withHive({ window: 3 }, async (hive, client) => {
+    deliver(hive, 10);
+    for (const after of [7, 8, 9, 10, 99]) {
+      assert.deepEqual(
+        await idsAfter(client, after),
+        [8, 9, 10].filter((id) => id > after),
+      );
+    }
+    assert.equal(hive.requests.filter(({ url }) => url.includes('before_id')).length, 0);
+  });
+});
+
+test('a walk to the first row knows how much is unread exactly, also where the server does not say it', async () => {
+  await withHive({ window: 3 }, async (hive, client) => {
+    deliver(hive, 10);
+    hive.markRead('ada', [1, 5, 10]);
+    hive.fail({ is: 'edit', edit: (answer) => ({ ...answer, unread_not_shown: undefined }) });
+    assert.deepEqual((await client.window('ada', 0, never)).unread, exactly(7));
+    assert.deepEqual((await client.window('ada', 6, never)).unread, { is: 'atLeast', n: 2 });
+  });
+});
+
+test('a hive without window fields sends everything, and is believed (D13)', async () => {
+  await withHive({ window: 'legacy' }, async (hive, client) => {
+    deliver(hive, 300);
+    assert.equal((await idsAfter(client, 0)).length, 300);
+    assert.equal(hive.requests.length, 1);
+  });
+});
+
+test('every row above any cursor comes once, ascending, through any window', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 30 }),
+      fc.integer({ min: 1, max: 12 }),
+      fc.nat(62),
+      async (ids, window, after) => {
+        await withHive({ window }, async (hive, client) => {
+          for (const id of ids) hive.deliver('ada', { id });
+          const want = ids.filter((id) => id > after).sort((a, b) => a - b);
+          assert.deepEqual(await idsAfter(client, after), want);
+        });
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('mail that arrives during a walk is left to the next look, and then comes once', async () => {
+  await withHive({ window: 3 }, async (hive, client) => {
+    deliver(hive, 7);
+    hive.fail({
+      is: 'edit',
+      edit: (answer, url) => {
+        if (url.searchParams.has('before_id')) hive.deliver('ada');
+        return answer;
+      },
+    });
+    const first = await idsAfter(client, 0);
+    assert.deepEqual(first, [1, 2, 3, 4, 5, 6, 7]);
+    await hive.heal();
+    assert.deepEqual(await idsAfter(client, 7), [8, 9]);
+  });
+});
+
+test('a page of the walk that fails fails the look, and the next look has everything (S6)', async () => {
+  await withHive({ window: 2 }, async (hive, client) => {
+    deliver(hive, 6);
+    let asked = 0;
+    hive.fail({
+      is: 'edit',
+      edit: (answer) => {
+        asked += 1;
+        return asked === 2 ? { result: 'nonsense' } : answer;
+      },
+    });
+    assert.equal(await codeOf(client.window('ada', 0, never)), 'shape');
+    assert.deepEqual(await idsAfter(client, 0), [1, 2, 3, 4, 5, 6]);
+  });
+});
+
+const onWalkPages = (change: object) => (answer: Record<string, unknown>, url: URL) =>
+  url.searchParams.has('before_id') ? { ...answer, ...change } : answer;
+
+for (const [name, change] of [
+  ['a continuation below its oldest row (trap 18)', { next_before_id: 1 }],
+  ['an empty page that points further back (trap 19)', { result: [], next_before_id: 3 }],
+  ['withheld rows and no continuation (trap 20)', { truncated: true, next_before_id: null }],
+  ['a continuation with nothing withheld (trap 21)', { truncated: false, size_dropped: 0 }],
+  ['a continuation that is absent (trap 17)', { next_before_id: undefined }],
+  ['a continuation that is no number (trap 17)', { next_before_id: '3' }],
+  ['the same rows again', { result: [{ id: 7 }, { id: 8 }], next_before_id: 7 }],
+] as const) {
+  test(`a walk page with ${name} is a shape fault, never the end of the walk`, async () => {
+    await withHive({ window: 2 }, async (hive, client) => {
+      deliver(hive, 8);
+      hive.fail({ is: 'edit', edit: onWalkPages(change) });
+      assert.equal(await codeOf(client.window('ada', 0, never)), 'shape');
+      assert.equal(await codeOf(client.window('ada', 6, never)), 'healthy');
+    });
+  });
+}
+
+test('fifty pages are walked, fifty-one are a shape fault that names the cursor (trap 16)', async () => {
+  await withHive({ window: 1 }, async (hive, client) => {
+    deliver(hive, 50);
+    assert.equal((await idsAfter(client, 0)).length, 50);
+    deliver(hive, 1);
+    await assert.rejects(client.window('ada', 0, never), {
+      code: 'shape',
+      message: /within 50 pages, so mail after 0/,
+    });
+    assert.equal((await idsAfter(client, 1)).length, 50);
+  });
+});
+
+test('a fault of one inbox is about that persona, a fault of the connection about the hive', async () => {
+  await withHive({}, async (hive, client) => {
+    hive.fail({ is: 'body', body: '{"result":7}' });
+    await assert.rejects(client.window('ada', 0, never), { scope: { is: 'persona', key: 'kijito/ada' } });
+    await hive.refuse();
+    await assert.rejects(client.window('ada', 0, never), { code: 'refused', scope: SCOPE });
+  });
+});
+
+test('unchanged bytes are not parsed again, unless a cursor below needs the rows', async (t) => {
+  await withHive({ window: 50 }, async (hive, client) => {
+    deliver(hive, 5);
+    const first = await client.window('ada', 5, never);
+    const parse = t.mock.method(JSON, 'parse');
+    assert.deepEqual(await client.window('ada', 5, never), first);
+    assert.deepEqual((await client.window('ada', null, never)).max, 5);
+    assert.equal(parse.mock.callCount(), 0);
+    assert.deepEqual(await idsAfter(client, 3), [4, 5]);
+    assert.equal(parse.mock.callCount(), 1);
+    hive.markRead('ada', [2]);
+    assert.deepEqual((await client.window('ada', 5, never)).unread, exactly(4));
+  });
+});
+
+test('content is cut at the edge, or not kept at all', async () => {
+  await using hive = await fakeHive({ personas: ['ada'] });
+  hive.deliver('ada', { content: 'x'.repeat(1_000_000) });
+  await using short = clientOf(hive.url, { contentChars: 10 });
+  assert.equal((await short.window('ada', 0, never)).rows[0]?.content, 'xxxxxxxxxx');
+  await using none = clientOf(hive.url, { contentChars: null });
+  assert.equal((await none.window('ada', 0, never)).rows[0]?.content, null);
+});
+
+test('the directory gives names as the hive spells them', async () => {
+  await withHive({ personas: ['Ada', 'ada', '../../x'] }, async (hive, client) => {
+    assert.deepEqual(await client.personas?.(never), ['Ada', 'ada', '../../x']);
+    hive.fail({ is: 'body', body: '{"result":[]}' });
+    assert.equal(await codeOf(Promise.resolve(client.personas?.(never))), 'shape');
+  });
+});
+
+test('pending is asked at its slash path; a persona that is absent has none unread', async () => {
+  await withHive({}, async (hive, client) => {
+    hive.deliver('ada', { urgent: true });
+    hive.deliver('ada', { from: 'ada' });
+    hive.addPersona('bo');
+    const levels = await client.pending?.(null, never);
+    assert.deepEqual(levels?.of, new Map([['ada', { unread: exactly(1), urgent: exactly(1) }]]));
+    assert.equal(levels?.cursor, null);
+    assert.deepEqual(
+      hive.requests.map(({ url }) => url),
+      ['/api/notify/pending'],
+    );
+  });
+});
+
+test('a hive without a pending list says not-found', async () => {
+  await withHive({ pending: 'absent' }, async (_hive, client) => {
+    assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), 'not-found');
+  });
+});
+
+test('a hold returns when mail arrives, with a cursor for the next one', async () => {
+  await withHive({ longPoll: true }, async (hive, client) => {
+    const before = await client.pending?.(null, never);
+    assert.equal(hive.requests.at(-1)?.url, '/api/notify/pending?wait=1');
+    const cursor = before?.cursor ?? assert.fail('no cursor');
+    const held = client.pending?.({ cursor, ms: 20_000 }, never);
+    await setTimeout(50);
+    const sent = performance.now();
+    hive.deliver('ada');
+    const after = await held;
+    assert.ok(performance.now() - sent < 200);
+    assert.deepEqual(after?.of.get('ada')?.unread, exactly(1));
+    assert.notEqual(after?.cursor, cursor);
+    assert.equal(hive.requests.at(-1)?.url, `/api/notify/pending?wait=20&cursor=${cursor}`);
+  });
+});
+
+test('a hold that is aborted ends within milliseconds (D6)', async () => {
+  await withHive({ longPoll: true }, async (_hive, client) => {
+    const { cursor } = (await client.pending?.(null, never)) ?? assert.fail('no pending list');
+    const controller = new AbortController();
+    const held = client.pending?.({ cursor: cursor ?? '', ms: 20_000 }, controller.signal);
+    await setTimeout(30);
+    const start = performance.now();
+    controller.abort();
+    await assert.rejects(Promise.resolve(held), { name: 'AbortError' });
+    assert.ok(performance.now() - start < 50);
+  });
+});
+
+test('a hive that does not long-poll gives no cursor', async () => {
+  await withHive({ longPoll: true, pending: 'plain' }, async (_hive, client) => {
+    assert.equal((await client.pending?.(null, never))?.cursor, null);
+  });
+});
+
+test('a hold has ten seconds more than it asks for, any other request the deadline of the client', async () => {
+  const asked: [path: string, deadlineMs: number | undefined][] = [];
+  const fetcher: Fetcher = {
+    get: async (path, _signal, options) => {
+      asked.push([path, options?.deadlineMs]);
+      return { body: Buffer.from('{"result":[{"persona":"ada","unread":0}],"cursor":"a&b"}') };
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const hive = hiveAt('http://h/', SCOPE);
+  await using client = httpHive({ hive, fetcher, clock: realClock, contentChars: 0, longPoll: false, scope: SCOPE });
+  await client.pending?.(null, never);
+  await client.pending?.({ cursor: 'a&b', ms: 50_000 }, never);
+  await client.personas?.(never);
+  assert.deepEqual(asked, [
+    ['/api/notify/pending', undefined],
+    ['/api/notify/pending?wait=50&cursor=a%26b', 60_000],
+    ['/api/personas', undefined],
+  ]);
+});
+
+test('a --url is one inbox: peeked at, walked back, without directory or pending list', async () => {
+  await withHive({ window: 2, single: '/api/inbox?persona=ada&mark_read=true' }, async (hive, client) => {
+    deliver(hive, 5);
+    const { rows, max } = await client.window('', 0, never);
+    assert.deepEqual([rows.length, max], [5, 5]);
+    assert.ok(hive.rowsOf('ada').every(({ read }) => !read));
+    assert.deepEqual(
+      hive.requests.map(({ url }) => url),
+      [ADA, `${ADA}&before_id=4`, `${ADA}&before_id=2`],
+    );
+    assert.deepEqual([client.personas, client.pending], [undefined, undefined]);
+  });
+});
+
+test('one inbox that hangs delays no other (D8)', async () => {
+  await withHive({ deadlineMs: 600 }, async (hive, client) => {
+    hive.deliver('bo');
+    hive.fail({ is: 'hang' }, { persona: 'ada' });
+    const start = performance.now();
+    const hanging = codeOf(client.window('ada', 0, never));
+    for (let i = 0; i < 10; i += 1) await client.window('bo', 0, never);
+    assert.ok(performance.now() - start < 400);
+    assert.equal(await hanging, 'timeout');
+  });
+});
+
+for (const [name, fault, code] of [
+  ['HTML', { is: 'body', body: '<html>' }, 'not-json'],
+  ['a body cut in the middle that still parses', { is: 'body', body: '{"result":[{"from":"x"}]}' }, 'shape'],
+  ['a body cut in the middle', { is: 'truncated' }, 'broken'],
+  ['204', { is: 'status', status: 204 }, 'status'],
+  ['304', { is: 'status', status: 304 }, 'status'],
+  ['404', { is: 'status', status: 404 }, 'not-found'],
+  ['a redirect', { is: 'redirect', to: '/api/inbox?persona=bo' }, 'redirect'],
+  ['a negative id (D20)', { is: 'body', body: '{"result":[{"id":-1}]}' }, 'shape'],
+] as const) {
+  test(`${name} is the fault ${code} for every question, never "no mail"`, async () => {
+    await withHive({}, async (hive, client) => {
+      hive.deliver('ada');
+      hive.fail(fault);
+      assert.equal(await codeOf(client.window('ada', 0, never)), code);
+      assert.equal(await codeOf(client.window('ada', null, never)), code);
+      assert.equal(await codeOf(Promise.resolve(client.personas?.(never))), code);
+      assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), code);
+    });
+  });
+}
+
+test('a byte-order mark before the answer is accepted (D20)', async () => {
+  await withHive({}, async (hive, client) => {
+    hive.fail({ is: 'body', body: '\ufeff{"result":[{"id":3,"content":{"a":[1]}}]}' });
+    const { rows } = await client.window('ada', 0, never);
+    assert.deepEqual(rows, [{ id: 3, from: '', created: '', content: '{"a":[1]}', read: false }]);
+  });
+});
