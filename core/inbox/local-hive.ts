@@ -6,6 +6,7 @@ import { type Mail, mailOf, sameName } from './mail.ts';
 import { cutText, type InboxRow, pageOf } from './page.ts';
 import type { InboxQuery } from './query.ts';
 import { INBOX_SCHEMA } from './schema.ts';
+import { type HeadRow, type StoredRow, statementsOf } from './statements.ts';
 
 export interface LocalHiveOptions {
   readonly db: Database;
@@ -106,17 +107,6 @@ export const KEEP_MAIL_MS = 30 * 86_400_000;
 const ROWS_BUDGET = 120 * 1024 - 512;
 /** Rows deleted in one transaction, so that no writer waits long. */
 const REAP_AT_ONCE = 1000;
-
-interface StoredRow {
-  readonly id: number;
-  readonly from_: string;
-  readonly content: string;
-  readonly urgent: number;
-  readonly created: number;
-  readonly read_at: number | null;
-}
-
-type HeadRow = Omit<StoredRow, 'content' | 'urgent'> & { readonly head: Uint8Array | null };
 
 export function openLocalHive(options: LocalHiveOptions): LocalHive {
   const { db, clock, log, contentChars, later } = options;
@@ -247,38 +237,4 @@ function shown(row: StoredRow): InboxRow {
 
 function* map<A, B>(items: Iterable<A>, turn: (item: A) => B): Iterable<B> {
   for (const item of items) yield turn(item);
-}
-
-function statementsOf(db: Database) {
-  const nextRev = '(SELECT coalesce(max(rev), 0) + 1 FROM personas)';
-  // By bytes: SQLite's functions on text stop at a NUL, which a message may contain.
-  const head = 'seq AS id, from_, created, read_at, substr(CAST(content AS BLOB), 1, ?) AS head';
-  const whole = 'seq AS id, from_, content, urgent, created, read_at';
-  return {
-    insert: db.prepare(
-      'INSERT INTO inbox (persona, from_, content, urgent, created, read_at) VALUES (?, ?, ?, ?, ?, ?)',
-    ),
-    received: db.prepare(
-      `INSERT INTO personas (name, created, last_id, rev) VALUES (?, ?, ?, ${nextRev})
-       ON CONFLICT (name) DO UPDATE SET last_id = excluded.last_id, rev = excluded.rev`,
-    ),
-    changed: db.prepare(`UPDATE personas SET rev = ${nextRev} WHERE name = ?`),
-    lastId: db.prepare<{ last_id: number }>('SELECT last_id FROM personas WHERE name = ?'),
-    personas: db.prepare<{ name: string; created: number }>('SELECT name, created FROM personas ORDER BY name'),
-    newest: db.prepare<StoredRow>(
-      `SELECT ${whole} FROM inbox WHERE persona = ? AND seq < ? AND (? = 0 OR read_at IS NULL) ORDER BY seq DESC LIMIT ?`,
-    ),
-    countBefore: db.prepare<{ n: number }>(
-      'SELECT count(*) AS n FROM (SELECT 1 FROM inbox WHERE persona = ? AND seq < ? AND (? = 0 OR read_at IS NULL) LIMIT ?)',
-    ),
-    one: db.prepare<StoredRow>(`SELECT ${whole} FROM inbox WHERE persona = ? AND seq = ?`),
-    above: db.prepare<HeadRow>(`SELECT ${head} FROM inbox WHERE persona = ? AND seq > ? ORDER BY seq`),
-    heads: db.prepare<HeadRow>(`SELECT ${head} FROM inbox WHERE persona = ? ORDER BY seq DESC LIMIT ?`),
-    unreadIds: db.prepare<{ id: number }>('SELECT seq AS id FROM inbox WHERE persona = ? AND read_at IS NULL'),
-    markOne: db.prepare('UPDATE inbox SET read_at = ? WHERE persona = ? AND seq = ? AND read_at IS NULL'),
-    old: db.prepare<{ id: number; persona: string; read_at: number | null }>(
-      'SELECT seq AS id, persona, read_at FROM inbox WHERE created < ? ORDER BY seq LIMIT ?',
-    ),
-    remove: db.prepare('DELETE FROM inbox WHERE seq = ?'),
-  };
 }
