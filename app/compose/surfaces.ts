@@ -82,6 +82,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       arch: machine.arch,
       env,
       bus,
+      identity: { desktopEntry: 'hivebar', icon: assetPath('icons/44/up-none.png') },
       clock,
       spawn: machine.spawn,
       log,

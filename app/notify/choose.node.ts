@@ -3,7 +3,7 @@ import type { Clock, Log, Spawn } from '../../core/ports/index.ts';
 import type { NoBus, SessionBus } from '../desktop/index.ts';
 import type { Opens } from './banner.ts';
 import { dbusDriver } from './dbus.ts';
-import type { OpenDriver } from './driver.ts';
+import type { Identity, OpenDriver } from './driver.ts';
 import { macHelperDriver, toasterDriver, type VendoredOptions } from './node-notifier.node.ts';
 import { notifySendDriver } from './notify-send.node.ts';
 import { osascriptDriver } from './osascript.ts';
@@ -15,6 +15,7 @@ export interface Desk {
   readonly arch: string;
   readonly env: Env;
   readonly bus: SessionBus | NoBus;
+  readonly identity: Identity;
   readonly clock: Clock;
   readonly spawn: Spawn;
   readonly log: Log;
@@ -25,7 +26,6 @@ export interface Desk {
   readonly vendored?: VendoredOptions;
 }
 
-const DESKTOP_ENTRY = 'hivebar';
 const PROBE_MS = 3000;
 const MAC = {
   arch: '/usr/bin/arch',
@@ -52,16 +52,16 @@ async function chosen(desk: Desk): Promise<{ how: string; driver: OpenDriver }> 
   }
 }
 
-async function forLinux({ bus, env, platform, clock }: Desk): Promise<{ how: string; driver: OpenDriver }> {
+async function forLinux({ identity, bus, env, platform, clock }: Desk): Promise<{ how: string; driver: OpenDriver }> {
   if (bus.is === 'none') return off(bus.why);
-  if (bus.state.is === 'connected') return { how: 'by D-Bus', driver: dbusDriver(bus, DESKTOP_ENTRY) };
+  if (bus.state.is === 'connected') return { how: 'by D-Bus', driver: dbusDriver(bus, identity) };
   // A bus that exists and that we cannot join may still be one that libnotify can.
   const file = programOnPath('notify-send', env, platform);
   if (file !== null) {
-    const driver = await notifySendDriver(file, DESKTOP_ENTRY, env, clock).catch(() => null); // no libnotify then
+    const driver = await notifySendDriver(file, identity, env, clock).catch(() => null); // no libnotify then
     if (driver !== null) return { how: `by ${file}, since the session bus is out of reach`, driver };
   }
-  return { how: 'by D-Bus, as soon as the session bus answers', driver: dbusDriver(bus, DESKTOP_ENTRY) };
+  return { how: 'by D-Bus, as soon as the session bus answers', driver: dbusDriver(bus, identity) };
 }
 
 async function forMac(desk: Desk): Promise<{ how: string; driver: OpenDriver }> {
@@ -91,7 +91,7 @@ function off(why: string): { how: string; driver: OpenDriver } {
 /** Shows nothing, and says why. */
 export function noDriver(why: string): OpenDriver {
   return (listener) => {
-    listener.state({ is: 'unavailable', why });
+    listener.state({ is: 'off', why });
     return {
       show: () => Promise.reject(new Error(why)),
       withdraw: async () => {},

@@ -1,6 +1,6 @@
 import { BusError, type BusSignal, type SessionBus } from '../desktop/index.ts';
 import type { Banner, BannerKey } from './banner.ts';
-import type { DriverListener, DriverState, NotifyDriver, OpenDriver } from './driver.ts';
+import type { DriverListener, DriverState, Identity, NotifyDriver, OpenDriver } from './driver.ts';
 import { markupOf } from './text.ts';
 
 const NAME = 'org.freedesktop.Notifications';
@@ -35,23 +35,22 @@ interface Daemon {
 /**
  * Notifications by D-Bus, Desktop Notifications Specification 1.2: one number a key, so a newer banner takes the place of
  * the older. A daemon that restarts, appears late or is missing is a state, never an error of ours.
- * @param desktopEntry the name of our .desktop file, without the suffix
  */
-export function dbusDriver(bus: SessionBus, desktopEntry: string): OpenDriver {
-  return (listener) => new DbusDriver(bus, desktopEntry, listener);
+export function dbusDriver(bus: SessionBus, identity: Identity): OpenDriver {
+  return (listener) => new DbusDriver(bus, identity, listener);
 }
 
 class DbusDriver implements NotifyDriver {
   readonly #bus: SessionBus;
-  readonly #desktopEntry: string;
+  readonly #identity: Identity;
   readonly #listener: DriverListener;
   readonly #subscriptions = new DisposableStack();
   #daemon: Daemon | null = null;
   #told: string | null = null;
 
-  constructor(bus: SessionBus, desktopEntry: string, listener: DriverListener) {
+  constructor(bus: SessionBus, identity: Identity, listener: DriverListener) {
     this.#bus = bus;
-    this.#desktopEntry = desktopEntry;
+    this.#identity = identity;
     this.#listener = listener;
     this.#subscriptions.use(bus.signals({ ...OBJECT, sender: NAME }, (signal) => this.#heard(signal)));
     this.#subscriptions.use(bus.owner(NAME, (owner) => this.#owned(owner)));
@@ -83,12 +82,12 @@ class DbusDriver implements NotifyDriver {
       body: [
         'Hivebar',
         replaces,
-        '',
+        this.#identity.icon,
         can.has('body') || banner.body === '' ? banner.title : `${banner.title}: ${banner.body}`,
         !can.has('body') ? '' : can.has('body-markup') ? markupOf(banner.body) : banner.body,
         can.has('actions') ? ['default', 'Open'] : [],
         {
-          'desktop-entry': this.#bus.variant('s', this.#desktopEntry),
+          'desktop-entry': this.#bus.variant('s', this.#identity.desktopEntry),
           category: this.#bus.variant('s', CATEGORY[banner.is]),
           urgency: this.#bus.variant('y', URGENCY[banner.urgency]),
         },

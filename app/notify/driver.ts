@@ -2,7 +2,11 @@ import type { Banner, BannerKey } from './banner.ts';
 
 export type DriverState =
   /** Banners can be shown; `by` says by what, for the page and `doctor`. */
-  { readonly is: 'ready'; readonly by: string } | { readonly is: 'unavailable'; readonly why: string };
+  | { readonly is: 'ready'; readonly by: string }
+  /** Not now; it may change. */
+  | { readonly is: 'unavailable'; readonly why: string }
+  /** There is no way here, or none is wanted. */
+  | { readonly is: 'off'; readonly why: string };
 
 /** What a driver tells, at any time between its making and its disposal. */
 export interface DriverListener {
@@ -26,6 +30,14 @@ export interface NotifyDriver extends AsyncDisposable {
   show(banner: Banner): Promise<void>;
   /** Takes it down if it is there. @throws Error when the desktop refused. */
   withdraw(key: BannerKey): Promise<void>;
+}
+
+/** Who we are to the desktop. */
+export interface Identity {
+  /** The name of our .desktop file, without the suffix. */
+  readonly desktopEntry: string;
+  /** Absolute path of a picture. */
+  readonly icon: string;
 }
 
 /** Makes a driver that tells `listener`. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/ports/index.ts';
 import type { Banner, BannerKey } from './banner.ts';
-import type { DriverListener, NotifyDriver, OpenDriver } from './driver.ts';
+import type { DriverListener, Identity, NotifyDriver, OpenDriver } from './driver.ts';
 import { OpenBanners } from './open-banners.ts';
 import { type Env, type Running, start } from './programs.node.ts';
 
@@ -14,34 +14,29 @@ const MOST_OPEN = 10;
  * Notifications by libnotify's `notify-send`, where the bus itself is out of reach. A click needs `-A` (libnotify 0.8),
  * which is looked for in `--help`; a banner cannot be replaced, so the one before is closed.
  */
-export async function notifySendDriver(
-  file: string,
-  desktopEntry: string,
-  env: Env,
-  clock: Clock,
-): Promise<OpenDriver> {
+export async function notifySendDriver(file: string, identity: Identity, env: Env, clock: Clock): Promise<OpenDriver> {
   const probe = start(file, ['--help'], env, clock);
   await probe.well(PROBE_MS);
   const { stdout } = await probe.ended;
   const clicks = stdout.includes('--action');
   return (listener) => {
     listener.state({ is: 'ready', by: clicks ? 'notify-send' : 'notify-send, without clicks' });
-    return new NotifySend(file, desktopEntry, clicks, env, clock, listener);
+    return new NotifySend(file, identity, clicks, env, clock, listener);
   };
 }
 
 class NotifySend implements NotifyDriver {
   readonly #file: string;
-  readonly #desktopEntry: string;
+  readonly #identity: Identity;
   readonly #clicks: boolean;
   readonly #env: Env;
   readonly #clock: Clock;
   readonly #listener: DriverListener;
   readonly #open = new OpenBanners<Running>(MOST_OPEN);
 
-  constructor(file: string, desktopEntry: string, clicks: boolean, env: Env, clock: Clock, listener: DriverListener) {
+  constructor(file: string, identity: Identity, clicks: boolean, env: Env, clock: Clock, listener: DriverListener) {
     this.#file = file;
-    this.#desktopEntry = desktopEntry;
+    this.#identity = identity;
     this.#clicks = clicks;
     this.#env = env;
     this.#clock = clock;
@@ -85,7 +80,8 @@ class NotifySend implements NotifyDriver {
       '--app-name=Hivebar',
       `--urgency=${urgency === 'critical' ? 'critical' : 'normal'}`,
       `--category=${category}`,
-      `--hint=string:desktop-entry:${this.#desktopEntry}`,
+      `--icon=${this.#identity.icon}`,
+      `--hint=string:desktop-entry:${this.#identity.desktopEntry}`,
       ...(this.#clicks ? ['--action=default=Open'] : []),
       '--', // whatever follows is text, also when it begins with a dash
       ...texts,

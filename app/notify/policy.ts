@@ -89,6 +89,7 @@ function fold(draft: Draft, fact: Fact): void {
   switch (fact.is) {
     case 'surface':
     case 'held': // the mail is not handed over yet; it is told when it is
+    case 'published':
       return;
     case 'source':
       outage.source(draft, fact);

@@ -97,8 +97,18 @@ class Notify implements AsyncDisposable {
       this.#flush = null;
       const facts = this.#waiting;
       this.#waiting = [];
-      this.#decide({ is: 'facts', at: this.#clock.now(), facts });
+      this.#decide({ is: 'facts', at: this.#clock.now(), facts: [...this.#mutesOf(facts), ...facts] });
     });
+  }
+
+  /** Who joins may have been muted before we listened; the board knows. */
+  #mutesOf(facts: readonly Fact[]): Fact[] {
+    const joined = new Set(facts.flatMap((fact) => (fact.is === 'joined' ? [fact.persona] : [])));
+    if (joined.size === 0) return [];
+    return this.#board
+      .snapshot()
+      .personas.filter(({ id }) => joined.has(id))
+      .map(({ id, muted }) => ({ is: 'muted', at: this.#clock.now(), persona: id, until: muted }));
   }
 
   #decide(input: PolicyInput): void {
@@ -176,11 +186,19 @@ class Notify implements AsyncDisposable {
 
   #became(state: DriverState): void {
     if (this.#over) return;
-    const text = state.is === 'ready' ? state.by : `unavailable (${state.why})`;
+    const text = state.is === 'ready' ? state.by : `${state.is} (${state.why})`;
     this.#board.put({ is: 'surface', at: this.#clock.now(), surface: 'notifications', state: text });
-    if (state.is === 'unavailable') this.#log.warn(`notifications: ${text}`);
-    if (state.is === 'unavailable') this.#warned = true;
-    else this.#decide({ is: 'ready', at: this.#clock.now() });
+    this.#warned = state.is !== 'ready'; // this line says it
+    switch (state.is) {
+      case 'ready':
+        this.#decide({ is: 'ready', at: this.#clock.now() });
+        return;
+      case 'off':
+        this.#log.info(`notifications: ${text}`);
+        return;
+      case 'unavailable':
+        this.#log.warn(`notifications: ${text}`);
+    }
   }
 
   #save(announced: AnnouncedByKey): void {
@@ -200,19 +218,8 @@ function factsOf(snapshot: Snapshot, at: Instant): Fact[] {
   const facts: Fact[] = [{ is: 'muted', at, persona: null, until: snapshot.paused }];
   for (const p of snapshot.personas) {
     const { id: persona, source, label, stem, eventsFile, lastEventId } = p;
-    facts.push({
-      is: 'joined',
-      at,
-      persona,
-      source,
-      address: label,
-      label,
-      stem,
-      eventsFile,
-      lastEventId,
-      staleAfterMs: 0,
-    });
-    facts.push({ is: 'muted', at, persona, until: p.muted });
+    const address = label;
+    facts.push({ is: 'joined', at, persona, source, address, label, stem, eventsFile, lastEventId, staleAfterMs: 0 });
     const unread = p.unread.value;
     const urgent = p.urgent.value;
     if (p.reach.is === 'up') {

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { realClock, silentLog } from '../../core/ports/index.ts';
+import { type Desktop, desktopMissing, poll, startDesktop } from '../../test/kit/desktop/index.ts';
+import { needs } from '../../test/kit/require.ts';
+import { assetPath } from '../assets.node.ts';
+import { openSessionBus, type SessionBus } from '../desktop/index.ts';
+import type { Banner, BannerKey } from './banner.ts';
+import { dbusDriver } from './dbus.ts';
+import type { DriverListener, DriverState, NotifyDriver } from './driver.ts';
+
+const IDENTITY = { desktopEntry: 'hivebar', icon: assetPath('icons/44/up-none.png') };
+const S8 = 'Fish & <b>Chips</b> <a href="http://x">click</a> 👩‍👩‍👧 ٱلعربية';
+const S8_AS_MARKUP = 'Fish &amp; &lt;b&gt;Chips&lt;/b&gt; &lt;a href="http://x"&gt;click&lt;/a&gt; 👩‍👩‍👧 ٱلعربية';
+
+function banner(part: Partial<Banner> = {}): Banner {
+  const opens = { is: 'persona', persona: 'ada' } as const;
+  return { key: 'mail:ada', is: 'mail', title: 'ada: 1 new', body: 'bob: hi', urgency: 'normal', opens, ...part };
+}
+
+/** Writes down what a driver tells. */
+class Heard implements DriverListener {
+  readonly clicks: [BannerKey, string | null][] = [];
+  readonly closes: [BannerKey, string][] = [];
+  readonly states: DriverState[] = [];
+  clicked(key: BannerKey, token: string | null): void {
+    this.clicks.push([key, token]);
+  }
+  closed(key: BannerKey, by: 'person' | 'desktop'): void {
+    this.closes.push([key, by]);
+  }
+  state(state: DriverState): void {
+    this.states.push(state);
+  }
+  until(what: string, met: (heard: Heard) => boolean): Promise<true> {
+    return poll(
+      () => `${what}; heard ${JSON.stringify(this)}`,
+      () => met(this) || null,
+    );
+  }
+}
+
+async function join(desktop: Desktop): Promise<SessionBus> {
+  const bus = await openSessionBus({ env: desktop.env, log: silentLog, clock: realClock });
+  if (bus.is === 'none') throw new Error(bus.why);
+  return bus;
+}
+
+describe('a real notification daemon (dunst)', () => {
+  const missing = desktopMissing();
+  const stack = new AsyncDisposableStack();
+  let desktop: Desktop;
+  let driver: NotifyDriver;
+  const heard = new Heard();
+
+  before(async () => {
+    if (missing !== null) return;
+    desktop = stack.use(await startDesktop({ host: 'none' }));
+    const bus = stack.use(await join(desktop));
+    driver = stack.use(dbusDriver(bus, IDENTITY)(heard));
+    await heard.until('dunst', (h) => h.states.length > 0);
+  });
+  after(() => stack.disposeAsync());
+
+  test('it says who shows the banners', (t) => {
+    if (needs(t, missing)) return;
+    assert.match(JSON.stringify(heard.states), /^\[\{"is":"ready","by":"D-Bus, dunst [0-9.]+[^"]*"\}\]$/);
+  });
+
+  test('a banner appears with its action, hints and urgency', async (t) => {
+    if (needs(t, missing)) return;
+    await driver.show(banner());
+    const shown = await desktop.notifications.wait(/^ada: 1 new\nbob: hi$/);
+    assert.equal(shown.app, 'Hivebar');
+    assert.deepEqual(shown.actions, ['default', 'Open']);
+    assert.deepEqual(shown.hints, { 'desktop-entry': 'hivebar', category: 'email.arrived', urgency: 1 });
+  });
+
+  test('the next one with its key takes its place', async (t) => {
+    if (needs(t, missing)) return;
+    const [first] = await desktop.notifications.open();
+    await driver.show(banner({ title: 'ada: 2 new' }));
+    const second = await desktop.notifications.wait(/^ada: 2 new/);
+    assert.equal(second.id, first?.id);
+    assert.equal(second.replaces, first?.id);
+    assert.equal((await desktop.notifications.open()).length, 1);
+  });
+
+  test('S8 the daemon has body-markup: the text is shown literally, the summary is not escaped', async (t) => {
+    if (needs(t, missing)) return;
+    await driver.show(banner({ key: 'mail:bo', title: S8, body: S8 }));
+    const shown = await desktop.notifications.wait(/Chips/);
+    assert.equal(shown.summary, S8);
+    assert.equal(shown.body, S8_AS_MARKUP);
+  });
+
+  test('an outage is critical', async (t) => {
+    if (needs(t, missing)) return;
+    await driver.show(
+      banner({ key: 'outage:kijito', is: 'outage', title: 'kijito down: 60 personas', urgency: 'critical' }),
+    );
+    const shown = await desktop.notifications.wait(/kijito down/);
+    assert.deepEqual(shown.hints, { 'desktop-entry': 'hivebar', category: 'network.disconnected', urgency: 2 });
+    if (process.env.HIVEBAR_SHOT !== undefined) await desktop.screenshot(process.env.HIVEBAR_SHOT);
+  });
+
+  test('a click comes back with its key, and then the banner is gone', async (t) => {
+    if (needs(t, missing)) return;
+    await desktop.notifications.click(/^ada: 2 new/);
+    await heard.until('the click', (h) => h.clicks.length > 0);
+    assert.deepEqual(heard.clicks, [['mail:ada', null]]);
+    await heard.until('its end', (h) => h.closes.some(([key]) => key === 'mail:ada'));
+  });
+
+  test('somebody closes the newest: a person took note', async (t) => {
+    if (needs(t, missing)) return;
+    const before = await desktop.notifications.open();
+    await desktop.notifications.dismissNewest();
+    await heard.until('the end', (h) => h.closes.some(([, by]) => by === 'person'));
+    assert.equal((await desktop.notifications.open()).length, before.length - 1);
+  });
+
+  test('a banner is withdrawn, and what is left goes with the driver', async (t) => {
+    if (needs(t, missing)) return;
+    await driver.show(banner({ key: 'mail:cy', title: 'cy: 1 new' }));
+    await driver.show(banner({ key: 'mail:di', title: 'di: 1 new' }));
+    await driver.withdraw('mail:cy');
+    await poll(
+      () => 'withdrawal',
+      async () => !(await desktop.notifications.open()).some((s) => s.summary.startsWith('cy')) || null,
+    );
+    await driver[Symbol.asyncDispose]();
+    await poll(
+      () => 'an empty screen',
+      async () => (await desktop.notifications.open()).length === 0 || null,
+    );
+  });
+});
+
+interface Call {
+  readonly member: string;
+  readonly args: readonly unknown[];
+}
+
+/** A notification daemon with capabilities of our choice, on the bus of a rig without one. */
+async function standIn(bus: SessionBus, capabilities: readonly string[], calls: Call[]) {
+  let id = 0;
+  const notify = (args: readonly unknown[]): readonly unknown[] => {
+    calls.push({ member: 'Notify', args });
+    const replaces = args[1] as number;
+    if (replaces !== 0) return [replaces];
+    id += 1;
+    return [id];
+  };
+  const close = (args: readonly unknown[]): readonly unknown[] => {
+    calls.push({ member: 'CloseNotification', args });
+    return [];
+  };
+  const served = bus.serve('/org/freedesktop/Notifications', [
+    {
+      name: 'org.freedesktop.Notifications',
+      methods: {
+        GetCapabilities: { in: '', out: 'as', run: () => [capabilities] },
+        GetServerInformation: { in: '', out: 'ssss', run: () => ['stand-in', 'test', '1', '1.2'] },
+        Notify: { in: 'susssasa{sv}i', out: 'u', run: notify },
+        CloseNotification: { in: 'u', out: '', run: close },
+      },
+      signals: { ActionInvoked: 'us', NotificationClosed: 'uu', ActivationToken: 'us' },
+      properties: {},
+    },
+  ]);
+  const driver = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
+  const name = ['org.freedesktop.Notifications', 4];
+  await bus.call({ ...driver, member: 'RequestName', signature: 'su', body: name });
+  return {
+    say: (member: string, ...body: unknown[]) => served.emit('org.freedesktop.Notifications', member, body),
+    [Symbol.dispose]: () => served[Symbol.dispose](), // the name goes with the connection
+  };
+}
+
+describe('stand-in daemons, on a bus that has none', () => {
+  const missing = desktopMissing();
+  const stack = new AsyncDisposableStack();
+  let desktop: Desktop;
+  let ours: SessionBus;
+
+  before(async () => {
+    if (missing !== null) return;
+    desktop = stack.use(await startDesktop({ host: 'none', notify: 'none' }));
+    ours = stack.use(await join(desktop));
+  });
+  after(() => stack.disposeAsync());
+
+  test('S19 no daemon: said once, every banner refused; one that comes later is used', async (t) => {
+    if (needs(t, missing)) return;
+    const heard = new Heard();
+    await using driver = dbusDriver(ours, IDENTITY)(heard);
+    await heard.until('a state', (h) => h.states.length > 0);
+    for (let i = 0; i < 5; i += 1) await assert.rejects(driver.show(banner()), /no notification daemon/);
+    assert.deepEqual(heard.states, [{ is: 'unavailable', why: 'no notification daemon' }]);
+    const calls: Call[] = [];
+    await using bus = await join(desktop);
+    using _daemon = await standIn(bus, ['body', 'actions'], calls);
+    await heard.until('the daemon', (h) => h.states.length > 1);
+    assert.deepEqual(heard.states[1], { is: 'ready', by: 'D-Bus, stand-in 1' });
+    await driver.show(banner());
+    assert.equal(calls.length, 1);
+  });
+
+  test('S8 a daemon without body-markup gets the text as it is; one without body gets it in the summary', async (t) => {
+    if (needs(t, missing)) return;
+    const seen = async (capabilities: string[]): Promise<readonly unknown[]> => {
+      const calls: Call[] = [];
+      await using bus = await join(desktop);
+      using _daemon = await standIn(bus, capabilities, calls);
+      const heard = new Heard();
+      await using driver = dbusDriver(ours, IDENTITY)(heard);
+      await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
+      await driver.show(banner({ title: 'ada: 1 new', body: S8 }));
+      return calls[0]?.args.slice(3, 6) ?? [];
+    };
+    assert.deepEqual(await seen(['body', 'actions']), ['ada: 1 new', S8, ['default', 'Open']]);
+    assert.deepEqual(await seen(['body']), ['ada: 1 new', S8, []]);
+    assert.deepEqual(await seen([]), [`ada: 1 new: ${S8}`, '', []]);
+  });
+
+  test('the activation token goes with the click; what is not about our banners, or not from the daemon, is not heard', async (t) => {
+    if (needs(t, missing)) return;
+    const calls: Call[] = [];
+    await using bus = await join(desktop);
+    await using stranger = await join(desktop);
+    using daemon = await standIn(bus, ['body', 'actions'], calls);
+    const forged = stranger.serve('/org/freedesktop/Notifications', [
+      {
+        name: 'org.freedesktop.Notifications',
+        methods: {},
+        signals: { ActionInvoked: 'us', NotificationClosed: 'uu' },
+        properties: {},
+      },
+    ]);
+    const heard = new Heard();
+    await using driver = dbusDriver(ours, IDENTITY)(heard);
+    await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
+    await driver.show(banner());
+    forged.emit('org.freedesktop.Notifications', 'ActionInvoked', [1, 'default']);
+    forged.emit('org.freedesktop.Notifications', 'NotificationClosed', [1, 2]);
+    await stranger.call({
+      dest: 'org.freedesktop.DBus',
+      path: '/',
+      iface: 'org.freedesktop.DBus.Peer',
+      member: 'Ping',
+    });
+    daemon.say('ActionInvoked', 77, 'default');
+    daemon.say('ActionInvoked', 1, 'some-other-action');
+    daemon.say('ActivationToken', 1, 'token-1');
+    daemon.say('ActionInvoked', 1, 'default');
+    daemon.say('NotificationClosed', 1, 2);
+    await heard.until('the end', (h) => h.closes.length > 0);
+    assert.deepEqual(heard.clicks, [['mail:ada', 'token-1']]);
+    assert.deepEqual(heard.closes, [['mail:ada', 'person']]);
+  });
+
+  test('a daemon that restarts takes its banners with it, and their numbers are not used again', async (t) => {
+    if (needs(t, missing)) return;
+    const heard = new Heard();
+    await using driver = dbusDriver(ours, IDENTITY)(heard);
+    {
+      await using bus = await join(desktop);
+      using _daemon = await standIn(bus, ['body'], []);
+      await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
+      await driver.show(banner());
+    }
+    await heard.until('its end', (h) => h.states.at(-1)?.is === 'unavailable');
+    assert.deepEqual(heard.closes, [['mail:ada', 'desktop']]);
+    const calls: Call[] = [];
+    await using bus = await join(desktop);
+    using _daemon = await standIn(bus, ['body'], calls);
+    await heard.until('the next', (h) => h.states.at(-1)?.is === 'ready');
+    await driver.show(banner());
+    assert.equal(calls[0]?.args[1], 0, 'replaces nothing');
+  });
+});
