@@ -1,0 +1,247 @@
+/*
+ * What a watch must do, written from the Kijito spec (6.1, 7.0, 7.1, 11) as plainly as possible and for no other use: lists
+ * and sets, everything recomputed each time, each event with what becomes true once it is settled. It knows nothing of
+ * core/watch; tests run the two against each other.
+ */
+
+export interface Mail {
+  readonly id: number;
+  readonly from: string;
+}
+
+export interface ReferenceRules {
+  readonly me: string;
+  readonly suppressed: string;
+  readonly pollSeconds: number;
+  readonly alertAfter: number;
+  readonly maxReplay: number;
+  readonly heartbeatMs: number | null;
+  readonly delivery: 'at-most-once' | 'at-least-once';
+}
+
+export interface Kept {
+  readonly cursor: number | null;
+  readonly state: 'UP' | 'DOWN';
+  readonly consecutive_failures: number;
+}
+
+export type Begin = { readonly is: 'resume' | 'born' } | { readonly is: 'seed'; readonly id: number };
+
+interface Said {
+  readonly words: string;
+  /** What becomes true once the event is settled: taken, or at most once also refused. */
+  readonly settled: () => void;
+}
+
+/** How the sink answers: it takes so many events, and the process may be killed before it hears of it. */
+export interface Sinking {
+  readonly takes: number;
+  readonly dies: boolean;
+}
+
+export class Reference {
+  readonly rules: ReferenceRules;
+  /** The server's. */
+  readonly rows: Mail[] = [];
+  /** The sink's: every id of mail it was ever given, as often as it was given. */
+  readonly told: number[] = [];
+  /** The disk's. */
+  disk: Kept | null = null;
+  /** Mail that nobody has to be told of: there at a baseline, announced as capped, below a seed, refused at most once. */
+  readonly excused = new Set<number>();
+  /** Mail that may be told twice: the operator asked for it with a seed. */
+  readonly repeatable = new Set<number>();
+
+  private now = 0;
+  /** Nothing at or below it is looked for; null before a baseline. */
+  private floor: number | null = null;
+  /** Above the floor and done with: told, dropped, or with the sink since before the start. */
+  private done = new Set<number>();
+  /** The rows as the last healthy poll saw them. */
+  private seen: readonly Mail[] = [];
+  private begin: Begin = { is: 'resume' };
+  private decided = false;
+  private unsaid: { words: (cursor: number) => string; from: number | null; settled: () => void }[] = [];
+  private agentThinks: 'UP' | 'DOWN' = 'UP';
+  private failures = 0;
+  private beatAt = 0;
+
+  constructor(rules: ReferenceRules) {
+    this.rules = rules;
+  }
+
+  /** A new process, which knows only the disk and the sink. */
+  start(begin: Begin): void {
+    this.begin = begin;
+    this.decided = false;
+    this.seen = [];
+    this.agentThinks = this.disk?.state ?? 'UP';
+    this.failures = this.disk?.consecutive_failures ?? 0;
+    this.beatAt = this.now;
+    this.floor = begin.is === 'seed' ? begin.id : begin.is === 'born' ? 0 : (this.disk?.cursor ?? null);
+    this.done = new Set(begin.is === 'seed' ? [] : this.told);
+    this.unsaid = begin.is === 'born' ? [{ words: () => 'persona_added', from: null, settled: () => {} }] : [];
+    if (begin.is === 'seed') {
+      for (const id of this.told) if (id > begin.id) this.repeatable.add(id);
+      for (let id = 1; id <= begin.id; id++) this.excused.add(id);
+    }
+  }
+
+  pass(ms: number): void {
+    this.now += ms;
+  }
+
+  cursor(): number | null {
+    const { floor } = this;
+    if (floor === null) return null;
+    const open = this.seen.filter(({ id }) => id > floor && !this.done.has(id));
+    return open[0] === undefined ? Math.max(floor, ...this.seen.map(({ id }) => id)) : open[0].id - 1;
+  }
+
+  kept(): Kept {
+    const capped = this.unsaid.find(({ from }) => from !== null);
+    return {
+      cursor: capped?.from ?? this.cursor(),
+      state: this.agentThinks,
+      consecutive_failures: this.failures,
+    };
+  }
+
+  poll(sinking: Sinking): string[] {
+    const first = !this.decided;
+    if (first) this.decide();
+    this.failures = 0;
+    // A cursor that did not come from the disk is on it before anybody hears of it.
+    if (first && this.begin.is !== 'seed' && (this.begin.is === 'born' || (this.disk?.cursor ?? null) === null)) {
+      this.disk = this.kept();
+    }
+    const { floor } = this;
+    if (floor === null) throw new Error('decided without a floor');
+    const cursor = this.cursor() ?? 0;
+    const says: Said[] = [];
+    if (this.agentThinks === 'DOWN') {
+      says.push({
+        words: `recovered ${cursor}`,
+        settled: () => {
+          this.agentThinks = 'UP';
+        },
+      });
+    }
+    for (const notice of this.unsaid) {
+      says.push({
+        words: notice.words(cursor),
+        settled: () => {
+          this.unsaid = this.unsaid.filter((other) => other !== notice);
+          notice.settled();
+        },
+      });
+    }
+    for (const { id, from } of this.rows) {
+      if (id <= floor || this.done.has(id)) continue;
+      if (from.toLowerCase() === this.rules.suppressed) this.done.add(id);
+      else
+        says.push({
+          words: `new ${id}${from === this.rules.me ? ' self' : ''}`,
+          settled: () => void this.done.add(id),
+        });
+    }
+    const end = Math.max(cursor, ...this.rows.map(({ id }) => id));
+    return this.sink([...says, ...this.heartbeat(end)], sinking, () => {
+      this.seen = [...this.rows];
+      this.disk = this.kept();
+    });
+  }
+
+  fail(sinking: Sinking): string[] {
+    this.failures += 1;
+    const { failures } = this;
+    const crossed = this.agentThinks === 'UP' && failures >= this.rules.alertAfter;
+    const words = `alert ${failures} ${failures * this.rules.pollSeconds}`;
+    const alert: Said[] = crossed
+      ? [
+          {
+            words,
+            settled: () => {
+              this.agentThinks = 'DOWN';
+            },
+          },
+        ]
+      : [];
+    return this.sink([...alert, ...this.heartbeat(this.cursor())], sinking, () => {
+      this.disk = this.kept();
+    });
+  }
+
+  beat(sinking: Sinking): string[] {
+    return this.sink(this.heartbeat(this.cursor()), sinking, () => {});
+  }
+
+  /** Mail that should be with the sink by now and is not. */
+  missing(): number[] {
+    const should = this.rows.filter(
+      ({ id, from }) => from.toLowerCase() !== this.rules.suppressed && !this.excused.has(id),
+    );
+    return should.map(({ id }) => id).filter((id) => !this.told.includes(id));
+  }
+
+  private decide(): void {
+    this.decided = true;
+    const max = Math.max(0, ...this.rows.map(({ id }) => id));
+    const say = (words: (cursor: number) => string, from: number | null = null, settled = (): void => {}): void => {
+      this.unsaid.push({ words, from, settled });
+    };
+    const excuse = (rows: readonly Mail[]): void => {
+      for (const { id } of rows) this.excused.add(id);
+    };
+    const floor = this.floor;
+    if (floor === null) {
+      excuse(this.rows);
+      this.floor = max;
+    } else if (this.begin.is !== 'born') {
+      const waiting = this.rows.filter(({ id }) => id > floor && !this.done.has(id));
+      if (floor > max) {
+        say(() => `seed_ahead ${floor} ${max}`);
+        for (let id = max + 1; id <= floor; id++) this.excused.add(id);
+      } else if (waiting.length > this.rules.maxReplay) {
+        say(
+          () => `replay_capped ${max} ${waiting.length}`,
+          floor,
+          () => excuse(waiting),
+        );
+        this.floor = max;
+      }
+    }
+    say((cursor) => `armed ${cursor}`);
+  }
+
+  private heartbeat(cursor: number | null): Said[] {
+    const { heartbeatMs } = this.rules;
+    if (heartbeatMs === null || this.now - this.beatAt < heartbeatMs) return [];
+    return [
+      {
+        words: `heartbeat ${cursor}`,
+        settled: () => {
+          this.beatAt = this.now;
+        },
+      },
+    ];
+  }
+
+  private sink(says: readonly Said[], { takes, dies }: Sinking, heard: () => void): string[] {
+    const took = says.slice(0, takes);
+    for (const { words } of took) {
+      const id = /^new (\d+)/.exec(words)?.[1];
+      if (id !== undefined) this.told.push(Number(id));
+      if (words.startsWith('replay_capped')) this.unsaid.find(({ from }) => from !== null)?.settled();
+    }
+    if (dies && says.length > 0) return says.map(({ words }) => words);
+    const atMostOnce = this.rules.delivery === 'at-most-once';
+    for (const { words, settled } of atMostOnce ? says : took) {
+      settled();
+      const id = /^new (\d+)/.exec(words)?.[1];
+      if (id !== undefined && !this.told.includes(Number(id))) this.excused.add(Number(id));
+    }
+    heard();
+    return says.map(({ words }) => words);
+  }
+}

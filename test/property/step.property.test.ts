@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import type { Event } from '../../core/events/index.ts';
+import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import type { Look } from '../../core/sources/index.ts';
+import { openWatch, type Rules, type Saved, savedOf, step, type WatchState } from '../../core/watch/index.ts';
+import { type Begin, type Mail, Reference, type ReferenceRules, type Sinking } from './reference.ts';
+
+const FAULT = Object.freeze(new Fault('refused', 'refused', { is: 'source', key: 'kijito' }));
+const T0 = 1_750_000_000_000;
+type Input = Parameters<typeof step>[1];
+
+/** The real thing with the least around it: a disk, a sink that remembers, and a check of every single transition. */
+class Real {
+  readonly rules: Rules;
+  state: WatchState;
+  disk: Saved | null = null;
+  readonly told: Event[] = [];
+  /** What this process told, or at most once offered: what its agent may believe. */
+  private said: Event[] = [];
+  private at = T0;
+
+  constructor(rules: ReferenceRules, begin: Begin) {
+    this.rules = freeze({
+      persona: rules.me,
+      address: rules.me,
+      source: 'kijito-inbox',
+      run: '00ff00ff00ff00ff',
+      pollSeconds: rules.pollSeconds,
+      alertAfter: rules.alertAfter,
+      maxReplay: rules.maxReplay,
+      heartbeatMs: rules.heartbeatMs,
+      suppressed: new Set([rules.suppressed]),
+      delivery: rules.delivery,
+    });
+    this.state = this.open(begin);
+  }
+
+  open(begin: Begin): WatchState {
+    this.said = [];
+    const eventIds = new Set(this.told.filter((event) => event.event === 'new').map((event) => event.event_id));
+    this.state = openWatch(this.at, begin, this.disk, { eventIds }, this.rules);
+    return this.state;
+  }
+
+  pass(ms: number): void {
+    this.at += ms;
+  }
+
+  poll(rows: readonly Mail[], sinking: Sinking): string[] {
+    const unread = exactly(rows.length);
+    const full = rows.map((row) => ({ ...row, created: '2026-06-20T00:00:00', content: 'x', read: false }));
+    const evidence = { is: 'log' as const, rows: full, max: rows.at(-1)?.id ?? 0 };
+    const look: Look = { at: this.at, unread, urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence };
+    return this.hear({ at: this.at, is: 'looked', look }, sinking);
+  }
+
+  fail(sinking: Sinking): string[] {
+    return this.hear({ at: this.at, is: 'failed', fault: FAULT }, sinking);
+  }
+
+  beat(sinking: Sinking): string[] {
+    return this.hear({ at: this.at, is: 'beat' }, sinking);
+  }
+
+  private hear(input: Input, { takes, dies }: Sinking): string[] {
+    const { offer, save, facts } = this.transition(input);
+    assertOrdered(offer);
+    assert.ok(!facts.some((fact) => fact.is === 'told'), 'told before the sink answered');
+    if (save) this.disk = savedOf(this.state);
+    if (offer.length === 0) return [];
+    const count = Math.min(takes, offer.length);
+    this.told.push(...offer.slice(0, count));
+    this.said.push(...offer.slice(0, this.rules.delivery === 'at-most-once' ? offer.length : count));
+    this.assertSaid();
+    if (!dies) {
+      const taken = count === offer.length ? { is: 'all' as const } : { is: 'stopped' as const, count, fault: FAULT };
+      const answer = this.transition({ at: this.at, is: 'taken', taken });
+      assert.deepEqual(answer.offer, []);
+      if (answer.save) this.disk = savedOf(this.state);
+    }
+    return offer.map(worded);
+  }
+
+  private transition(input: Input): ReturnType<typeof step> {
+    const before = freeze(this.state);
+    const out = step(before, freeze(input), this.rules);
+    assert.ok(isDeepStrictEqual(step(before, input, this.rules), out), 'the same input gives the same output');
+    const again = JSON.parse(JSON.stringify(out.state)) as WatchState;
+    assert.deepEqual(again, out.state, 'a state survives a JSON round trip');
+    assert.ok(markOf(again) >= markOf(before), `the cursor went back from ${markOf(before)} to ${markOf(again)}`);
+    this.state = again;
+    return out;
+  }
+
+  /** Within one process: at most one armed, and edges that alternate. */
+  private assertSaid(): void {
+    assert.ok(this.said.filter((event) => event.event === 'armed').length <= 1, 'armed twice');
+    const edges = this.said.map((event) => event.event).filter((name) => name === 'alert' || name === 'recovered');
+    for (const [i, edge] of edges.entries()) assert.notEqual(edge, edges[i + 1], `${edge} twice`);
+  }
+
+  get armed(): number {
+    return this.said.filter((event) => event.event === 'armed').length;
+  }
+}
+
+function markOf({ mark }: WatchState): number {
+  return mark.is === 'at' ? mark.id : -1;
+}
+
+function freeze<T>(value: T): T {
+  if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(freeze);
+  }
+  return value;
+}
+
+const RANKS = ['alert recovered', 'persona_added', 'replay_capped seed_ahead', 'armed', 'new', 'heartbeat'];
+
+/** The total order within one poll (Kijito spec 6.1), and mail by rising id. */
+function assertOrdered(events: readonly Event[]): void {
+  const places = events.map((event) => {
+    const rank = RANKS.findIndex((names) => names.split(' ').includes(event.event));
+    return rank * 1e6 + (event.event === 'new' ? event.id : 0);
+  });
+  assert.deepEqual(
+    places,
+    [...new Set(places)].sort((a, b) => a - b),
+    events.map(worded).join(', '),
+  );
+}
+
+function worded(event: Event): string {
+  switch (event.event) {
+    case 'new':
+      return `new ${event.id}${event.self ? ' self' : ''}`;
+    case 'armed':
+    case 'recovered':
+    case 'heartbeat':
+      return `${event.event} ${event.cursor}`;
+    case 'alert':
+      return `alert ${event.consecutive_failures} ${event.seconds}`;
+    case 'seed_ahead':
+      return `seed_ahead ${event.seeded} ${event.current_max}`;
+    case 'replay_capped':
+      return `replay_capped ${event.capped_to} ${event.dropped}`;
+    case 'persona_added':
+      return 'persona_added';
+  }
+}
+
+type Command = fc.Command<Reference, Real>;
+
+/** One thing that happens to both; what they say and what they keep must be the same. */
+function command(name: string, run: (model: Reference, real: Real) => void): Command {
+  return {
+    check: () => true,
+    run: (model, real) => {
+      run(model, real);
+      assert.deepEqual(real.disk, model.disk, 'what is on the disk');
+      assert.deepEqual(savedOf(real.state), model.kept(), 'what would be saved');
+    },
+    toString: () => name,
+  };
+}
+
+const same = (real: string[], model: string[]): void => assert.deepEqual(real, model);
+
+const sinking: fc.Arbitrary<Sinking> = fc.oneof(
+  { arbitrary: fc.constant({ takes: Number.POSITIVE_INFINITY, dies: false }), weight: 3 },
+  { arbitrary: fc.record({ takes: fc.nat(5), dies: fc.boolean() }), weight: 2 },
+);
+
+/** A process that dies in the hand-over is started again at once. */
+function sunk(
+  name: string,
+  act: (who: Reference | Real, rows: readonly Mail[], sinking: Sinking) => string[],
+): fc.Arbitrary<Command> {
+  return sinking.map((how) =>
+    command(
+      `${name}${how.dies ? ', killed after' : ''}${how.takes < 9 ? ` taking ${how.takes}` : ''}`,
+      (model, real) => {
+        const said = act(real, model.rows, how);
+        same(said, act(model, model.rows, how));
+        if (how.dies && said.length > 0) {
+          model.start({ is: 'resume' });
+          real.open({ is: 'resume' });
+        }
+      },
+    ),
+  );
+}
+
+const commands: fc.Arbitrary<Command>[] = [
+  fc
+    .array(fc.record({ gap: fc.integer({ min: 1, max: 3 }), from: fc.constantFrom('river', 'bo', 'Bo', 'ada') }), {
+      minLength: 1,
+      maxLength: 4,
+    })
+    .map((mails) =>
+      command(`mail from ${mails.map(({ from }) => from).join(', ')}`, (model) => {
+        for (const { gap, from } of mails) model.rows.push({ id: (model.rows.at(-1)?.id ?? 0) + gap, from });
+      }),
+    ),
+  sunk('poll', (who, rows, how) => (who instanceof Real ? who.poll(rows, how) : who.poll(how))),
+  sunk('fail', (who, _, how) => who.fail(how)),
+  sunk('beat', (who, _, how) => who.beat(how)),
+  fc.constantFrom(1000, 59_000, 60_000).map((ms) =>
+    command(`${ms / 1000} s`, (model, real) => {
+      model.pass(ms);
+      real.pass(ms);
+    }),
+  ),
+  fc.constant(
+    command('restart', (model, real) => {
+      model.start({ is: 'resume' });
+      real.open({ is: 'resume' });
+    }),
+  ),
+  fc.nat(12).map((id) =>
+    command(`restart with seed ${id}`, (model, real) => {
+      model.start({ is: 'seed', id });
+      real.open({ is: 'seed', id });
+    }),
+  ),
+];
+
+const rulesOf: fc.Arbitrary<ReferenceRules> = fc.record({
+  me: fc.constant('ada'),
+  suppressed: fc.constant('bo'),
+  pollSeconds: fc.constant(60),
+  alertAfter: fc.integer({ min: 1, max: 3 }),
+  maxReplay: fc.nat(4),
+  heartbeatMs: fc.constantFrom(null, 60_000),
+  delivery: fc.constantFrom('at-most-once', 'at-least-once'),
+});
+
+const begins = fc.constantFrom<Begin>({ is: 'resume' }, { is: 'born' });
+
+test('whatever happens, a watch says what the reference says: never a skip, never a duplicate', () => {
+  fc.assert(
+    fc.property(rulesOf, begins, fc.commands(commands, { maxCommands: 40, size: 'max' }), (rules, begin, happens) => {
+      const model = new Reference(rules);
+      model.start(begin);
+      const real = new Real(rules, begin);
+      fc.modelRun(() => ({ model, real }), happens);
+
+      // At rest: one healthy poll with a willing sink.
+      const all = { takes: Number.POSITIVE_INFINITY, dies: false };
+      same(real.poll(model.rows, all), model.poll(all));
+      const mail = real.told.filter((event) => event.event === 'new').map(({ id }) => id);
+      assert.deepEqual(mail, model.told);
+      assert.deepEqual(model.missing(), [], 'a skip');
+      const repeated = mail.filter((id, i) => mail.indexOf(id) !== i && !model.repeatable.has(id));
+      assert.deepEqual(repeated, [], 'a duplicate');
+      assert.equal(real.armed, 1, 'one armed a start');
+      assert.deepEqual(
+        real.poll(model.rows, all).filter((words) => !words.startsWith('heartbeat')),
+        [],
+        'looking again says nothing',
+      );
+    }),
+    { numRuns: 1500 },
+  );
+});
