@@ -165,6 +165,27 @@ test('an abort cuts a request at once, with the reason of the signal', async () 
   await assert.rejects(client.get(PATH, controller.signal), /stopped/);
 });
 
+test('a request that is over takes its connection with it: no abort, deadline or cap leaves one open', async () => {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+    socket.on('error', () => {}); // a reset is what is asked for
+    socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(2000)}`)); // and never ends
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await using late = clientOf(url, { deadlineMs: 100 });
+  await using small = clientOf(url, { maxBytes: 1000 });
+  await using aborted = clientOf(url);
+  assert.equal((await outcome(late)).code, 'timeout');
+  assert.equal((await outcome(small)).code, 'too-large');
+  await assert.rejects(aborted.get(PATH, AbortSignal.timeout(50)));
+  await setTimeout(50);
+  assert.equal(open.size, 0);
+  server.close();
+});
+
 test('closing the client ends requests under way and closes its sockets at once', async () => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1');

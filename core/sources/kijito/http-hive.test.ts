@@ -198,6 +198,7 @@ for (const [name, change] of [
       deliver(hive, 8);
       hive.fail({ is: 'edit', edit: onWalkPages(change) });
       assert.equal(await codeOf(client.window('ada', 0, never)), 'shape');
+      assert.equal(hive.requests.length, 2, 'it is found on the page itself, not by walking on');
       assert.equal(await codeOf(client.window('ada', 6, never)), 'healthy');
     });
   });
