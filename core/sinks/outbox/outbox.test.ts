@@ -222,6 +222,8 @@ describe('followers', () => {
       for (const p of ['ada', 'bo']) await outbox.sinkFor(p, p).take([mail(p, id)], { cursor: id }, going);
     }
     const reader = openOutboxReader(db);
+    assert.equal(reader.newest()?.eventId, 'bo:new:3');
+    assert.equal(openOutboxReader(openDatabase(':memory:')).newest(), null);
     const since = (persona: string | null, after: string | null, limit = 100) => {
       const replay = reader.since(persona, after, limit);
       return replay.is === 'rows' ? ids(replay.rows) : replay.is;

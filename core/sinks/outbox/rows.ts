@@ -25,8 +25,6 @@ export interface OutboxReader {
   /** The same by position: how a long replay goes on. */
   after(persona: PersonaId | null, seq: number, limit: number): readonly OutboxRow[];
   lastEventId(persona: PersonaId): string | null;
-  /** The position of the event with this id, null when no event has it or it is no longer kept. */
-  seqOf(eventId: string): number | null;
   /** The event taken last, of all personas: where a follower begins that wants only what comes. */
   newest(): OutboxRow | null;
 }
@@ -54,14 +52,11 @@ export function openOutboxReader(db: Database): OutboxReader {
     return rows.map((row) => ({ ...row }));
   }
 
-  const seqOf = (eventId: string): number | null => find.get(eventId)?.seq ?? null;
-
   return {
     after,
-    seqOf,
     since(persona, afterEventId, limit) {
       if (afterEventId === null) return { is: 'rows', rows: after(persona, 0, limit) };
-      const seq = seqOf(afterEventId);
+      const seq = find.get(afterEventId)?.seq ?? null;
       return seq === null ? { is: 'unknown-id' } : { is: 'rows', rows: after(persona, seq, limit) };
     },
     lastEventId: (persona) => last.get(persona)?.eventId ?? null,
