@@ -108,7 +108,12 @@ class DbusDriver implements NotifyDriver {
     if (daemon === null || id === undefined) return;
     forget(daemon, id);
     const close = { ...OBJECT, dest: daemon.owner, member: 'CloseNotification', signature: 'u', body: [id] };
-    await this.#bus.call({ ...close, timeoutMs });
+    try {
+      await this.#bus.call({ ...close, timeoutMs });
+    } catch (error) {
+      // The specification's answer for a banner that is gone already, which is all we want.
+      if (!(error instanceof BusError && error.is === 'answered')) throw error;
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -16,7 +16,9 @@ export type PolicyInput = { readonly at: Instant } & (
   | { readonly is: 'shown' | 'refused'; readonly banner: Banner }
   /** The desktop can show banners, now or again. */
   | { readonly is: 'ready' }
-  /** A banner went away: a person closed or clicked it, or the desktop dropped it. */
+  /** A person clicked the banner: it has done its work, and some desktops leave it there. */
+  | { readonly is: 'clicked'; readonly key: BannerKey }
+  /** A banner went away: a person closed it, or the desktop dropped it. */
   | { readonly is: 'closed'; readonly key: BannerKey; readonly by: 'person' | 'desktop' }
 );
 
@@ -61,6 +63,10 @@ function take(draft: Draft, input: PolicyInput): void {
       // It stays open: the banner it should have replaced may still be there, and withdrawing none does no harm.
       if (input.banner.is === 'mail') mail.refused(draft, input.banner.key);
       else outage.refused(draft, input.banner);
+      return;
+    case 'clicked':
+      draft.take(input.key);
+      mail.dismissed(draft, input.key);
       return;
     case 'closed':
       draft.closed(input.key);

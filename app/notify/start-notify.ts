@@ -176,7 +176,7 @@ class Notify implements AsyncDisposable {
 
   #clicked(key: BannerKey, activationToken: string | null): void {
     const opens = this.#opens.get(key);
-    this.#decide({ is: 'closed', at: this.#clock.now(), key, by: 'person' });
+    this.#decide({ is: 'clicked', at: this.#clock.now(), key });
     if (opens === undefined || this.#over) return;
     this.#opener.open({ opens, activationToken }).catch((error: unknown) => {
       const why = error instanceof Fault ? error.explain() : String(error);

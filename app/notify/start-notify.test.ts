@@ -1,0 +1,368 @@
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Board, createBoard, type Fact } from '../../core/board/index.ts';
+import { exactly, Fault } from '../../core/model/index.ts';
+import type { Log } from '../../core/ports/index.ts';
+import { openDatabase } from '../../core/state/index.ts';
+import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
+import type { Announcements } from './announced.ts';
+import { keptAnnouncements } from './announcements.node.ts';
+import type { Banner, BannerKey } from './banner.ts';
+import { noDriver } from './choose.node.ts';
+import type { DriverListener, OpenDriver } from './driver.ts';
+import type { Click } from './openers.ts';
+import { startNotify } from './start-notify.ts';
+
+const VITAL = { is: 'unknown', why: 'not-reported' } as const;
+
+/** A desktop that a test can break, hold up, and click on. */
+class FakeDesktop {
+  readonly said: string[] = [];
+  readonly titles = new Map<BannerKey, string>();
+  answer: 'at once' | 'refuses' | 'never' = 'at once';
+  /** What a banner waits for. */
+  hold: Promise<void> = Promise.resolve();
+  /** Runs when a banner was taken, before the answer reaches us. */
+  onShown: () => void = () => {};
+  listener: DriverListener | null = null;
+
+  readonly open: OpenDriver = (listener) => {
+    this.listener = listener;
+    listener.state({ is: 'ready', by: 'a fake' });
+    return {
+      show: async (banner: Banner) => {
+        await this.hold;
+        this.said.push(`show ${banner.title}`);
+        if (this.answer === 'never') return new Promise(() => {});
+        if (this.answer === 'refuses') throw new Error('no room on the wall');
+        this.titles.set(banner.key, banner.title);
+        this.onShown();
+      },
+      withdraw: async (key) => {
+        this.said.push(`withdraw ${key}`);
+        this.titles.delete(key);
+      },
+      [Symbol.asyncDispose]: async () => void this.said.push('closed'),
+    };
+  };
+}
+
+interface Rig {
+  readonly clock: FakeClock;
+  readonly desktop: FakeDesktop;
+  readonly board: Board;
+  readonly clicks: Click[];
+  readonly lines: string[];
+  readonly path: string;
+  /** A process: a board and a database connection of its own. `with` comes before the notifications start. */
+  start(before?: (board: Board) => void, keep?: (kept: Announcements) => Announcements): Board;
+  /** The end without a last word. */
+  kill(): void;
+  stop(): Promise<void>;
+}
+
+function rig(t: TestContext): Rig {
+  const folder = fs.mkdtempSync(join(tmpdir(), 'hivebar-notify-'));
+  const path = join(folder, 'hivebar.sqlite');
+  const clock = fakeClock();
+  const desktop = new FakeDesktop();
+  const clicks: Click[] = [];
+  const lines: string[] = [];
+  const say =
+    (level: string): Log['info'] =>
+    (line, about) =>
+      void lines.push(`${level} ${line}${about === undefined ? '' : ` ${JSON.stringify(about)}`}`);
+  const log: Log = { info: say('info'), warn: say('warn'), error: say('error') };
+  let board: Board | null = null;
+  let running: AsyncDisposable | null = null;
+  let db: Disposable | null = null;
+  const stop = async (): Promise<void> => {
+    await Promise.all([running?.[Symbol.asyncDispose](), clock.advance(200)]);
+    running = null;
+    db?.[Symbol.dispose]();
+    db = null;
+  };
+  t.after(async () => {
+    await stop();
+    fs.rmSync(folder, { recursive: true });
+    assert.equal(lines.filter((line) => line.startsWith('error')).length, 0, lines.join('\n'));
+  });
+  return {
+    clock,
+    desktop,
+    clicks,
+    lines,
+    path,
+    get board() {
+      assert.ok(board !== null);
+      return board;
+    },
+    start: (before, keep = (kept) => kept) => {
+      const connection = openDatabase(path);
+      db = connection;
+      board = createBoard(log);
+      before?.(board);
+      const announcements = keep(keptAnnouncements(connection));
+      const opener = { name: 'page', open: async (click: Click) => void clicks.push(click) } as const;
+      running = startNotify({ board, openDriver: desktop.open, announcements, opener, clock, log });
+      return board;
+    },
+    kill: () => {
+      db?.[Symbol.dispose](); // whatever it still does, it can write nothing any more
+      db = null;
+      desktop.listener = null;
+      running = null;
+    },
+    stop,
+  };
+}
+
+function join_(board: Board, clock: FakeClock, ...personas: string[]): void {
+  for (const persona of personas) {
+    board.put({
+      is: 'joined',
+      at: clock.now(),
+      persona,
+      source: 'kijito',
+      address: persona,
+      label: persona,
+      stem: persona,
+      eventsFile: null,
+      lastEventId: null,
+      staleAfterMs: 60_000,
+    });
+  }
+}
+
+function looked(board: Board, clock: FakeClock, persona: string, unread = 0): void {
+  const at = clock.now();
+  const levels = { unread: exactly(unread), urgent: exactly(0), vital: VITAL, cursor: 0 };
+  board.put({ is: 'looked', at, persona, reach: { is: 'up', since: at }, ...levels });
+}
+
+function mail(board: Board, clock: FakeClock, persona: string, id: number): void {
+  looked(board, clock, persona, id);
+  const event = { event: 'new', source: 'kijito-inbox', ts: '', persona, event_id: `${persona}:new:${id}` } as const;
+  const told = { ...event, wake_class: 'mail', id, from: 'bob', created: '', content: `mail ${id}` } as const;
+  board.put({ is: 'told', at: clock.now(), persona, events: [told] });
+}
+
+function down(clock: FakeClock, persona: string): Fact {
+  const fault = new Fault('refused', 'http://127.0.0.1:7474 refused', { is: 'source', key: 'kijito' });
+  const at = clock.now();
+  return { is: 'failed', at, persona, reach: { is: 'down', since: at, failures: 3, why: 'refused' }, fault };
+}
+
+test('mail on the board is a banner; a click opens its persona, with the token, and takes the banner down', async (t) => {
+  const { clock, desktop, clicks, start } = rig(t);
+  const board = start();
+  join_(board, clock, 'ada');
+  mail(board, clock, 'ada', 1);
+  await clock.advance(1);
+  assert.deepEqual(desktop.said, ['show ada: 1 new']);
+  desktop.listener?.clicked('mail:ada', 'token-1');
+  await clock.advance(1);
+  assert.equal(desktop.said.at(-1), 'withdraw mail:ada');
+  assert.deepEqual(clicks, [{ opens: { is: 'persona', persona: 'ada' }, activationToken: 'token-1' }]);
+  await clock.advance(40_000);
+  mail(board, clock, 'ada', 2);
+  await clock.advance(1);
+  assert.equal(desktop.said.at(-1), 'show ada: 1 new', 'what was clicked is not counted again');
+});
+
+test('what the desktop says of itself is on the board', async (t) => {
+  const { clock, desktop, lines, start } = rig(t);
+  const board = start();
+  assert.equal(board.snapshot().notifications, 'a fake');
+  desktop.listener?.state({ is: 'unavailable', why: 'no notification daemon' });
+  assert.equal(board.snapshot().notifications, 'unavailable (no notification daemon)');
+  desktop.answer = 'refuses';
+  join_(board, clock, 'ada');
+  for (let i = 1; i <= 50; i += 1) {
+    mail(board, clock, 'ada', i);
+    await clock.advance(10_000);
+  }
+  assert.deepEqual(lines, ['warn notifications: unavailable (no notification daemon)'], 'S19 one warning, not 50');
+  desktop.answer = 'at once';
+  desktop.listener?.state({ is: 'ready', by: 'a daemon' });
+  await clock.advance(1);
+  assert.equal(desktop.said.at(-1), 'show ada: 50 new');
+});
+
+test('without any desktop all goes on, with one line', async (t) => {
+  const lines: string[] = [];
+  const clock = fakeClock();
+  const board = createBoard();
+  const log: Log = { info: (line) => void lines.push(line), warn: (line) => void lines.push(line), error: () => {} };
+  const announcements: Announcements = { load: () => ({}), save: () => {} };
+  const opener = { name: 'page', open: async () => {} } as const;
+  const running = startNotify({ board, openDriver: noDriver('no session bus'), announcements, opener, clock, log });
+  join_(board, clock, 'ada');
+  for (let i = 1; i <= 50; i += 1) {
+    mail(board, clock, 'ada', i);
+    await clock.advance(5000);
+  }
+  assert.deepEqual(lines, ['notifications: off (no session bus)']);
+  assert.equal(board.snapshot().notifications, 'off (no session bus)');
+  await Promise.all([running[Symbol.asyncDispose](), clock.advance(200)]);
+  assert.equal(clock.waiting, 0, t.name);
+});
+
+test('S3 announced, killed, started, still down: nothing; recovered while away: told', async (t) => {
+  const { clock, desktop, start, kill } = rig(t);
+  let board = start();
+  join_(board, clock, 'ada', 'bo');
+  board.put(down(clock, 'ada'));
+  board.put(down(clock, 'bo'));
+  await clock.advance(5000);
+  assert.deepEqual(desktop.said, ['show kijito down: 2 personas']);
+  kill();
+  board = start();
+  join_(board, clock, 'ada', 'bo');
+  board.put(down(clock, 'ada'));
+  board.put(down(clock, 'bo'));
+  await clock.advance(60_000);
+  assert.deepEqual(desktop.said, ['show kijito down: 2 personas']);
+  kill();
+  board = start();
+  join_(board, clock, 'ada', 'bo');
+  looked(board, clock, 'ada');
+  looked(board, clock, 'bo');
+  await clock.advance(5000);
+  assert.deepEqual(desktop.said, ['show kijito down: 2 personas', 'show kijito is back: 2 personas']);
+  kill();
+  board = start();
+  join_(board, clock, 'ada', 'bo');
+  board.put(down(clock, 'ada'));
+  await clock.advance(5000);
+  assert.equal(desktop.said[2], 'show kijito down: ada', 'and the next outage is news again');
+});
+
+test('killed between banner and database: the banner comes once more, and is never lost', async (t) => {
+  const { clock, desktop, start, kill } = rig(t);
+  let board = start();
+  join_(board, clock, 'ada');
+  board.put(down(clock, 'ada'));
+  desktop.onShown = kill;
+  await clock.advance(5000);
+  desktop.onShown = () => {};
+  board = start();
+  join_(board, clock, 'ada');
+  board.put(down(clock, 'ada'));
+  await clock.advance(5000);
+  assert.deepEqual(desktop.said, ['show kijito down: ada', 'show kijito down: ada']);
+});
+
+test('a refused outage is not taken as announced: it is told when the desktop is there, also after a restart', async (t) => {
+  const { clock, desktop, lines, start, kill } = rig(t);
+  desktop.answer = 'refuses';
+  let board = start();
+  join_(board, clock, 'ada');
+  board.put(down(clock, 'ada'));
+  await clock.advance(5000);
+  assert.match(lines[0] ?? '', /^warn a notification could not be shown.*no room on the wall/);
+  kill();
+  desktop.answer = 'at once';
+  board = start();
+  join_(board, clock, 'ada');
+  board.put(down(clock, 'ada'));
+  await clock.advance(5000);
+  assert.deepEqual([...desktop.titles.values()], ['kijito down: ada']);
+});
+
+test('a desktop that never answers has refused after 10 s, and holds nothing up', async (t) => {
+  const { clock, desktop, lines, start } = rig(t);
+  desktop.answer = 'never';
+  const board = start();
+  join_(board, clock, 'ada');
+  mail(board, clock, 'ada', 1);
+  await clock.advance(10_002);
+  assert.match(lines[0] ?? '', /the desktop did not answer in 10 s/);
+  desktop.answer = 'at once';
+  await clock.advance(60_000);
+  assert.deepEqual(desktop.said, ['show ada: 1 new', 'show ada: 1 new']);
+});
+
+test('what is read is withdrawn, never before its banner was shown', async (t) => {
+  const { clock, desktop, start } = rig(t);
+  const board = start();
+  join_(board, clock, 'ada');
+  const gate = Promise.withResolvers<void>();
+  desktop.hold = gate.promise;
+  mail(board, clock, 'ada', 1);
+  await clock.advance(1);
+  looked(board, clock, 'ada', 0);
+  await clock.advance(1);
+  assert.deepEqual(desktop.said, []);
+  gate.resolve();
+  await clock.advance(1);
+  assert.deepEqual(desktop.said, ['show ada: 1 new', 'withdraw mail:ada']);
+});
+
+test('it does not matter whether the board or the notifications were there first', async (t) => {
+  const { clock, desktop, start } = rig(t);
+  const board = start((early) => {
+    early.put({ is: 'muted', at: clock.now(), persona: 'cy', until: { is: 'forever' } });
+    join_(early, clock, 'ada', 'bo');
+    looked(early, clock, 'ada', 7);
+    early.put(down(clock, 'bo'));
+  });
+  join_(board, clock, 'cy');
+  mail(board, clock, 'cy', 1);
+  await clock.advance(5000);
+  assert.deepEqual(desktop.said, ['show kijito down: bo'], 'cy was muted before anybody listened');
+  mail(board, clock, 'ada', 8);
+  await clock.advance(1);
+  assert.equal(desktop.said.at(-1), 'show ada: 1 new');
+});
+
+test('a full disk costs the memory of what was announced, nothing else', async (t) => {
+  const { clock, desktop, lines, start } = rig(t);
+  const board = start(undefined, ({ load }) => ({
+    load,
+    save: () => {
+      throw new Fault('no-space', 'no space left', { is: 'machine', key: 'database' });
+    },
+  }));
+  join_(board, clock, 'ada');
+  board.put(down(clock, 'ada'));
+  await clock.advance(5000);
+  looked(board, clock, 'ada');
+  await clock.advance(5000);
+  assert.deepEqual(desktop.said, ['show kijito down: ada', 'show kijito is back: ada']);
+  assert.match(lines[0] ?? '', /^warn what was announced could not be saved/);
+});
+
+test('at the end no timer is left', async (t) => {
+  const { clock, desktop, start, stop } = rig(t);
+  const board = start();
+  join_(board, clock, 'ada');
+  board.put(down(clock, 'ada'));
+  mail(board, clock, 'ada', 1);
+  await clock.advance(900);
+  board.put(down(clock, 'ada'));
+  await stop();
+  assert.equal(clock.waiting, 0);
+  assert.equal(desktop.said.at(-1), 'closed');
+});
+
+test('a banner on its way at the end is waited for, and then it is known', async (t) => {
+  const { clock, desktop, start, stop } = rig(t);
+  let board = start();
+  join_(board, clock, 'ada');
+  board.put(down(clock, 'ada'));
+  const gate = Promise.withResolvers<void>();
+  desktop.hold = gate.promise;
+  await clock.advance(2000);
+  const stopped = stop();
+  gate.resolve();
+  await stopped;
+  board = start();
+  join_(board, clock, 'ada');
+  board.put(down(clock, 'ada'));
+  await clock.advance(5000);
+  assert.deepEqual(desktop.said, ['show kijito down: ada', 'closed']);
+});
