@@ -1,38 +1,55 @@
 /** Compiles the program into dist/ as the published package holds it: `node build/package.ts [OUT]`. */
 import { chmodSync, cpSync, rmSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
-import { build } from 'esbuild';
+import { basename, join, relative, sep } from 'node:path';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { buildPage } from './page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+const APP = join(ROOT, 'app');
 const PROGRAMS = ['hivebar', 'kijito-inbox-monitor'];
 
+const COMMON: BuildOptions = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node22.19',
+  packages: 'external',
+  // Small files start faster; names stay, so that a stack trace can still be read.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  logLevel: 'warning',
+};
+
 /**
- * Every compiled file stands beside `assets/` and `page/` in `out`, which is emptied first; a command's code is in a
- * file of its own and loaded with the command.
+ * Every compiled file stands beside `assets/` and `page/` in `out`, which is emptied first. A program is one file with
+ * the quick commands inside, since each further file would be a millisecond of their start; all else is in files that
+ * share what they have in common, and each command loads only its own. A process runs code of the one or of the other,
+ * so nothing that stands in both, a class or a variable, ever meets its copy.
  */
 export async function buildPackage(out: string): Promise<void> {
   rmSync(out, { recursive: true, force: true });
-  await build({
-    absWorkingDir: ROOT,
-    entryPoints: PROGRAMS.map((name) => ({ in: join(ROOT, 'app', 'cli', `${name}.node.ts`), out: name })),
-    outdir: out,
-    bundle: true,
-    splitting: true,
-    chunkNames: '[name]-[hash]',
-    format: 'esm',
-    platform: 'node',
-    target: 'node22.19',
-    packages: 'external',
-    // Small files start faster; names stay, so that a stack trace can still be read.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    logLevel: 'warning',
-  });
+  await build({ ...COMMON, entryPoints: PROGRAMS.map(command), outdir: out, plugins: [APART] });
+  const entryPoints = [command('full'), { in: join(APP, 'compose', 'early.node.ts'), out: 'early' }];
+  await build({ ...COMMON, entryPoints, outdir: out, splitting: true });
   for (const name of PROGRAMS) chmodSync(join(out, `${name}.js`), 0o755);
   cpSync(join(ROOT, 'assets'), join(out, 'assets'), { recursive: true, filter: isShipped });
   await buildPage(join(out, 'page'));
 }
+
+function command(name: string): { readonly in: string; readonly out: string } {
+  return { in: join(APP, 'cli', `${name}.node.ts`), out: name };
+}
+
+/** What a program loads and does not hold, by the files that the build makes of them. */
+const APART: Plugin = {
+  name: 'apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/(full|early|hivebar)\.node\.ts$/ }, ({ kind, path }) =>
+      kind === 'dynamic-import' ? { path: `./${basename(path, '.node.ts')}.js`, external: true } : null,
+    );
+  },
+};
 
 /** What icons are drawn from, and the sheet to look at them, stay at home. */
 function isShipped(path: string): boolean {

@@ -11,6 +11,9 @@ import { afterDeath } from './restarts.ts';
 /** Windows shows no more than 127 UTF-16 units of a tooltip. */
 const TOOLTIP_MOST = 127;
 
+/** Has the helper find the line by its `__id`; without it the first line is meant, whatever the id. */
+const BY_ID = -1;
+
 export interface HelperTrayOptions {
   /** The helper as the package brings it. */
   readonly binary: string;
@@ -102,7 +105,7 @@ class HelperTray implements TrayDriver {
     }
     menu.slots.forEach((slot, index) => {
       if (JSON.stringify(slot) !== JSON.stringify(before.menu.slots[index])) {
-        helper.send({ type: 'update-item', item: slot });
+        helper.send({ type: 'update-item', item: slot, seq_id: BY_ID });
       }
     });
     if (key !== before.head) helper.send({ type: 'update-menu', menu: { ...head, items: [] } });

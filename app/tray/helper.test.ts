@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dialectOf, flatMenu } from './flat-menu.ts';
+import { helperBinary } from './helper-binary.ts';
+import type { MenuEntry } from './model.ts';
+import { afterDeath } from './restarts.ts';
+
+const here = { platform: 'linux', arch: 'x64', hasGlibcLoader: true, hasRosetta: false };
+
+test('a helper is only started where its processor and system are', () => {
+  const name = (of: Partial<typeof here>): string => {
+    const found = helperBinary({ ...here, ...of });
+    return found.is === 'file' ? found.name : found.why;
+  };
+  assert.equal(name({}), 'tray_linux_release');
+  assert.equal(name({ arch: 'arm64' }), 'no tray helper for linux arm64');
+  assert.equal(name({ hasGlibcLoader: false }), 'no tray helper for linux x64 without glibc');
+  assert.equal(name({ platform: 'darwin' }), 'tray_darwin_release');
+  assert.equal(name({ platform: 'darwin', arch: 'arm64' }), 'no tray helper for darwin arm64 without Rosetta');
+  assert.equal(name({ platform: 'darwin', arch: 'arm64', hasRosetta: true }), 'tray_darwin_release');
+  assert.equal(name({ platform: 'win32', arch: 'arm64' }), 'tray_windows_release.exe');
+  assert.equal(name({ platform: 'win32', arch: 'ia32' }), 'no tray helper for win32 ia32');
+  assert.equal(name({ platform: 'freebsd' }), 'no tray helper for freebsd x64');
+});
+
+test('a helper that dies is started again after 1, 2, 4, 8 s, and no more after five deaths in ten minutes', () => {
+  const minute = 60_000;
+  assert.deepEqual(afterDeath([0]), { is: 'again', inMs: 1000 });
+  assert.deepEqual(afterDeath([0, 1, 2]), { is: 'again', inMs: 4000 });
+  assert.deepEqual(afterDeath([0, 1, 2, 3]), { is: 'again', inMs: 8000 });
+  assert.deepEqual(afterDeath([0, 1, 2, 3, 4]), { is: 'stop' });
+  assert.deepEqual(afterDeath([0, 1, 2, 3, 10 * minute]), { is: 'again', inMs: 8000 });
+  assert.deepEqual(afterDeath([0, 1, 2, 3, 11 * minute]), { is: 'again', inMs: 1000 });
+});
+
+test('labels come out as they are on every system', () => {
+  assert.equal(dialectOf('linux').escape('dev_ops & co'), 'dev__ops & co');
+  assert.equal(dialectOf('win32').escape('dev_ops & co'), 'dev_ops && co');
+  assert.equal(dialectOf('darwin').escape('dev_ops & co'), 'dev_ops & co');
+});
+
+test('the number and order of lines never change, whatever the menu', () => {
+  const entry = (key: string): MenuEntry => ({
+    is: 'command',
+    key,
+    label: key,
+    wanted: { name: 'open', params: { persona: key } },
+  });
+  const long = Array.from({ length: 30 }, (_, i) => entry(`p${i}`));
+  const shape = (menu: readonly MenuEntry[]) =>
+    flatMenu(menu, dialectOf('linux')).slots.map((slot) => `${slot.__id} ${slot.title === '<SEPARATOR>'}`);
+  const line: MenuEntry = { is: 'separator', key: 'line' };
+  assert.deepEqual(shape([]), shape([entry('a'), line, ...long, line, entry('z')]));
+  assert.equal(flatMenu([line, ...long], dialectOf('linux')).dropped, 6);
+});
+
+test('a submenu becomes one line that opens the page; a checked entry is a real one where there are real ones', () => {
+  const open = { name: 'open', params: {} };
+  const menu: MenuEntry[] = [
+    { is: 'submenu', key: 'more', label: '5 more', entries: [], wanted: open },
+    { is: 'check', key: 'pause', label: 'Pause', checked: true, wanted: { name: 'resume', params: {} } },
+  ];
+  const linux = flatMenu(menu, dialectOf('linux'));
+  assert.deepEqual(linux.wanted.get(1), open);
+  assert.deepEqual([linux.slots[1]?.title, linux.slots[1]?.checked], ['✓ Pause', false]);
+  const mac = flatMenu(menu, dialectOf('darwin'));
+  assert.deepEqual([mac.slots[1]?.title, mac.slots[1]?.checked], ['Pause', true]);
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { PNG } from 'pngjs';
+import { openIcons } from '../app/tray/index.ts';
+import { BADGES, STATES } from './icon-svg.ts';
+import { renderIcons } from './icons.ts';
+
+const folder = join(import.meta.dirname, '../assets/icons');
+const icons = openIcons(folder);
+
+test('the committed icons are what their sources render to: run node build/icons.ts', async () => {
+  const rendered = await renderIcons();
+  assert.deepEqual(globSync('**/*.*', { cwd: folder }).toSorted(), [...rendered.keys()].toSorted());
+  for (const [name, bytes] of rendered) assert.ok(readFileSync(join(folder, name)).equals(bytes), name);
+});
+
+test('a pixmap read at run time has the pixels of its PNG, in ARGB', () => {
+  for (const state of STATES) {
+    for (const badge of BADGES) {
+      const pixmaps = icons.pixmaps({ state, badge });
+      assert.deepEqual(
+        pixmaps.map((p) => [p.width, p.height]),
+        [
+          [22, 22],
+          [32, 32],
+          [44, 44],
+        ],
+      );
+      for (const { width, argb } of pixmaps) {
+        const { data } = PNG.sync.read(readFileSync(join(folder, `${width}/${state}-${badge}.png`)));
+        for (let i = 0; i < data.length; i += 4) {
+          const [r, g, b, a] = data.subarray(i, i + 4);
+          assert.deepEqual([...argb.subarray(i, i + 4)], [a, r, g, b]);
+        }
+      }
+    }
+  }
+});
+
+test('states differ in shape and not only in colour: also in grey no two icons are alike', () => {
+  const grey = (rgba: Buffer): string => {
+    const out: number[] = [];
+    for (let i = 0; i < rgba.length; i += 4) {
+      const [r = 0, g = 0, b = 0, a = 0] = rgba.subarray(i, i + 4);
+      out.push(Math.round((0.3 * r + 0.59 * g + 0.11 * b) / 64), Math.round(a / 128));
+    }
+    return out.join();
+  };
+  const seen = new Map<string, string>();
+  for (const name of globSync('22/*.png', { cwd: folder })) {
+    const key = grey(PNG.sync.read(readFileSync(join(folder, name))).data);
+    assert.equal(seen.get(key), undefined, `${name} looks like ${seen.get(key)}`);
+    seen.set(key, name);
+  }
+  assert.equal(seen.size, STATES.length * BADGES.length);
+});
+
+test('every icon stands out from a dark and from a light panel', () => {
+  for (const name of globSync('22/*.png', { cwd: folder })) {
+    const { data } = PNG.sync.read(readFileSync(join(folder, name)));
+    for (const panel of [0x30, 0xf4]) {
+      let clear = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        const [r = 0, g = 0, b = 0, a = 0] = data.subarray(i, i + 4);
+        if (a > 200 && contrast(luminance(r, g, b), luminance(panel, panel, panel)) >= 3) clear += 1;
+      }
+      assert.ok(clear >= 70, `${name} on ${panel}: only ${clear} pixels stand out`);
+    }
+  }
+});
+
+test('the template for macOS is black and transparent only', () => {
+  for (const state of STATES) {
+    const { data } = PNG.sync.read(icons.template({ state, badge: 'none' }));
+    for (let i = 0; i < data.length; i += 4) assert.ok(data[i + 3] === 0 || data.readUIntBE(i, 3) === 0);
+  }
+});
+
+function luminance(...rgb: readonly number[]): number {
+  const [r = 0, g = 0, b = 0] = rgb.map((v) =>
+    v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4,
+  );
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+function contrast(a: number, b: number): number {
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+}
