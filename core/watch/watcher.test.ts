@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { fakeClock } from '../../test/kit/fake-clock.ts';
+import type { Fact } from '../board/index.ts';
+import type { Event } from '../events/index.ts';
+import { exactly, Fault, VITAL_NOT_REPORTED } from '../model/index.ts';
+import { EMPTY_TAIL, type Sink, type Taken } from '../sinks/index.ts';
+import type { Mark, Source } from '../sources/index.ts';
+import type { Rules, Saved } from './state.ts';
+import { openWatch } from './step.ts';
+import { createWatcher } from './watcher.ts';
+
+const FULL = new Fault('no-space', 'disk is full', { is: 'machine', key: 'disk' });
+const BROKEN = new Fault('broken', 'cut', { is: 'persona', key: 'ada' });
+const HELD: Taken = { is: 'stopped', count: 0, fault: FULL };
+const ALL: Taken = { is: 'all' };
+
+function bench(options: { rules?: Partial<Rules>; keeps?: boolean } = {}) {
+  const clock = fakeClock();
+  const rules: Rules = {
+    persona: 'ada',
+    address: 'ada',
+    source: 'kijito-inbox',
+    run: '00ff00ff00ff00ff',
+    pollSeconds: 60,
+    alertAfter: 3,
+    maxReplay: 50,
+    heartbeatMs: null,
+    suppressed: new Set(['bo']),
+    delivery: 'at-least-once',
+    ...options.rules,
+  };
+  const log: string[] = [];
+  const facts: Fact[] = [];
+  const world = {
+    rows: [] as { id: number; from: string }[],
+    fault: null as Fault | null,
+    saveFault: null as Fault | null,
+    /** What the sink answers. */
+    answer: (_: readonly Event[], __: AbortSignal): Taken | Promise<Taken> => ALL,
+  };
+  const source: Source = {
+    id: 'kijito',
+    kind: 'kijito-inbox',
+    personas: async () => [],
+    async look(_, from: Mark) {
+      log.push(`look ${from.is === 'at' ? from.id : from.is}`);
+      if (world.fault !== null) throw world.fault;
+      const rows = world.rows.map((row) => ({ ...row, created: 'c', content: 'x', read: false }));
+      const evidence = { is: 'log' as const, rows, max: rows.at(-1)?.id ?? 0 };
+      return { at: clock.now(), unread: exactly(0), urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence };
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const sink: Sink<Saved> = {
+    keeps: options.keeps ?? false,
+    open: async () => EMPTY_TAIL,
+    async take(events, kept, signal) {
+      log.push(`take ${events.map(({ event }) => event).join(' ')} | ${kept.cursor} ${kept.state}`);
+      return world.answer(events, signal);
+    },
+    [Symbol.asyncDispose]: async () => void log.push('closed'),
+  };
+  const saver = {
+    save(saved: Saved) {
+      if (world.saveFault !== null) throw world.saveFault;
+      log.push(`save ${saved.cursor} ${saved.state} ${saved.consecutive_failures}`);
+    },
+  };
+  const watcher = createWatcher({
+    persona: { id: 'ada', address: 'ada', label: 'ada' },
+    source,
+    sink,
+    saver: options.keeps ? null : saver,
+    rules,
+    state: openWatch(clock.now(), { is: 'baseline' }, null, EMPTY_TAIL, rules),
+    clock,
+    put: (fact) => void facts.push(fact),
+  });
+  const stop = new AbortController();
+  const look = () => watcher.look((run) => run(), stop.signal);
+  const beat = () => watcher.beat(stop.signal);
+  /** What happened since the last call. */
+  const since = () => log.splice(0);
+  return { clock, world, watcher, stop, look, beat, since, facts };
+}
+
+describe('one look', () => {
+  test('a cursor that was just set is saved, told, and saved again with what was told', async () => {
+    const { look, since, world } = bench();
+    world.rows = [{ id: 3, from: 'river' }];
+    assert.deepEqual(await look(), { is: 'healthy' });
+    assert.deepEqual(since(), ['look unset', 'save 3 UP 0', 'take armed | 3 UP', 'save 3 UP 0']);
+  });
+
+  test('mail goes to the sink first, and only then is the cursor saved', async () => {
+    const { look, since, world } = bench();
+    await look();
+    since();
+    world.rows = [{ id: 1, from: 'river' }];
+    await look();
+    assert.deepEqual(since(), ['look 0', 'take new | 1 UP', 'save 1 UP 0']);
+  });
+
+  test('a failed one is an outcome, not a throw, and is saved', async () => {
+    const { look, since, world } = bench();
+    world.fault = BROKEN;
+    assert.deepEqual(await look(), { is: 'failed', fault: BROKEN });
+    assert.deepEqual(since(), ['look unset', 'save null UP 1']);
+  });
+
+  test('one that was stopped is no verdict', async () => {
+    const { look, since, stop, world, watcher } = bench();
+    world.fault = BROKEN;
+    stop.abort();
+    assert.deepEqual(await look(), { is: 'stopped' });
+    assert.deepEqual(since(), ['look unset']);
+    assert.equal(watcher.state.failures, 0);
+  });
+
+  test('a stop in the hand-over is no failed delivery, also at most once: the rest stays above the cursor', async () => {
+    const { look, since, stop, world, watcher } = bench({ rules: { delivery: 'at-most-once' } });
+    await look();
+    world.rows = [1, 2, 3].map((id) => ({ id, from: 'river' }));
+    world.answer = () => {
+      stop.abort();
+      return { is: 'stopped', count: 1, fault: FULL };
+    };
+    since();
+    await look();
+    assert.deepEqual(since(), ['look 0', 'take new new new | 3 UP', 'save 1 UP 0']);
+    assert.deepEqual(watcher.state.mark, { is: 'at', id: 1 });
+  });
+});
+
+describe('a sink that keeps the mark itself', () => {
+  test('gets it with the events, and alone when it moved without any; never when it did not move', async () => {
+    const { look, since, world } = bench({ keeps: true });
+    await look();
+    await look();
+    world.rows = [{ id: 1, from: 'bo' }];
+    await look();
+    await look();
+    assert.deepEqual(since(), ['look unset', 'take armed | 0 UP', 'look 0', 'look 0', 'take  | 1 UP', 'look 1']);
+  });
+
+  test('is asked again for a mark that it refused, and its refusal is on the board', async () => {
+    const { look, since, world, facts, watcher } = bench({ keeps: true });
+    await look();
+    world.rows = [{ id: 1, from: 'bo' }];
+    world.answer = () => HELD;
+    since();
+    facts.length = 0;
+    await look();
+    assert.deepEqual(
+      facts.map(({ is }) => is),
+      ['looked', 'held'],
+    );
+    assert.notEqual(watcher.retryAt, null);
+    world.answer = () => ALL;
+    await look();
+    assert.deepEqual(since(), ['look 0', 'take  | 1 UP', 'look 1', 'take  | 1 UP']);
+    assert.equal(watcher.retryAt, null);
+  });
+});
+
+describe('a sink that refuses', () => {
+  test('is tried again 1, 2, 4 s later, and forgiven once it takes', async () => {
+    const { look, world, watcher, clock } = bench();
+    world.answer = () => HELD;
+    for (const ms of [1000, 2000, 4000]) {
+      await look();
+      assert.equal(watcher.retryAt, clock.now() + ms);
+    }
+    world.answer = () => ALL;
+    await look();
+    assert.equal(watcher.retryAt, null);
+    world.rows = [{ id: 1, from: 'river' }];
+    world.answer = () => HELD;
+    await look();
+    assert.equal(watcher.retryAt, clock.now() + 1000);
+  });
+
+  test('at most once: nothing is held, nothing is tried again', async () => {
+    const { look, world, watcher } = bench({ rules: { delivery: 'at-most-once' } });
+    world.answer = () => HELD;
+    await look();
+    assert.equal(watcher.retryAt, null);
+  });
+
+  test('nothing is left to try again once a look has nothing to offer', async () => {
+    const { look, world, watcher } = bench();
+    await look();
+    world.rows = [{ id: 1, from: 'river' }];
+    world.answer = () => HELD;
+    await look();
+    world.rows = []; // read and removed meanwhile
+    await look();
+    assert.equal(watcher.retryAt, null);
+  });
+
+  test('an inbox that fails meanwhile has nothing to offer either: it is not asked out of turn', async () => {
+    const { look, world, watcher } = bench();
+    await look();
+    world.rows = [{ id: 1, from: 'river' }];
+    world.answer = () => HELD;
+    await look();
+    world.fault = BROKEN;
+    await look();
+    assert.equal(watcher.retryAt, null);
+    assert.equal(watcher.state.failures, 1);
+  });
+});
+
+describe('a tick without a look', () => {
+  test('tells a heartbeat that is due, and saves nothing', async () => {
+    const { look, beat, since, clock } = bench({ rules: { heartbeatMs: 60_000 } });
+    await look();
+    since();
+    await beat();
+    await clock.advance(60_000);
+    await beat();
+    assert.deepEqual(since(), ['take heartbeat | 0 UP']);
+  });
+
+  test('does not pass a sink that refuses mail', async () => {
+    const { look, beat, since, clock, world } = bench({ rules: { heartbeatMs: 1000 } });
+    await look();
+    world.rows = [{ id: 1, from: 'river' }];
+    world.answer = () => HELD;
+    await look();
+    since();
+    await clock.advance(1000);
+    await beat();
+    assert.deepEqual(since(), []);
+  });
+
+  test('while the sink is at it says nothing: never two things at once', async () => {
+    const { look, beat, since, clock, world, watcher } = bench({ rules: { heartbeatMs: 1000 } });
+    await look();
+    await clock.advance(1000);
+    let finish: (taken: Taken) => void = () => {};
+    world.answer = () => new Promise((resolve) => (finish = resolve));
+    since();
+    const first = beat();
+    await clock.advance(0);
+    await beat();
+    world.rows = [{ id: 1, from: 'river' }];
+    const second = look(); // its events wait until the heartbeat is settled
+    await clock.advance(0);
+    assert.deepEqual(since(), ['take heartbeat | 0 UP', 'look 0']);
+    world.answer = () => ({ is: 'stopped', count: 0, fault: FULL });
+    finish(ALL);
+    await Promise.all([first, second]);
+    assert.deepEqual(since(), ['take new | 1 UP', 'save 0 UP 0']);
+    assert.deepEqual(watcher.state.mark, { is: 'at', id: 0 }); // the answer to the heartbeat settled no mail
+  });
+});
+
+test('a state that cannot be saved is said once a cause, does not stop the watch, and is saved when it can be again', async () => {
+  const { look, world, facts, since } = bench();
+  await look();
+  since();
+  facts.length = 0;
+  world.saveFault = new Fault('unwritable', 'read-only', { is: 'persona', key: 'state:ada' });
+  world.rows = [{ id: 1, from: 'river' }];
+  await look();
+  await look();
+  const held = () => facts.filter(({ is }) => is === 'held').length;
+  assert.equal(held(), 1);
+  assert.deepEqual(since(), ['look 0', 'take new | 1 UP', 'look 1']);
+  world.saveFault = null;
+  await look();
+  assert.deepEqual(since(), ['look 1', 'save 1 UP 0']);
+  world.saveFault = new Fault('unwritable', 'read-only', { is: 'persona', key: 'state:ada' });
+  await look();
+  assert.equal(held(), 2);
+});
+
+test('disposing a watcher closes its sink', async () => {
+  const { watcher, since } = bench();
+  await watcher[Symbol.asyncDispose]();
+  assert.deepEqual(since(), ['closed']);
+});
