@@ -1,5 +1,5 @@
-import type { Static, TSchema } from 'typebox';
-import { Value } from 'typebox/value';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { XStatic } from 'typebox/schema';
 import { Fault } from '../../core/model/index.ts';
 
 /**
@@ -9,7 +9,8 @@ import { Fault } from '../../core/model/index.ts';
 export interface Action {
   readonly name: string;
   readonly title: string;
-  readonly params: TSchema;
+  /** A JSON Schema. */
+  readonly params: object;
   readonly asks: 'nothing' | 'token';
   /** @throws Fault `usage` when the params do not fit the schema. */
   run(params: unknown, signal: AbortSignal): Promise<unknown>;
@@ -17,24 +18,23 @@ export interface Action {
 
 export type Actions = ReadonlyMap<string, Action>;
 
+const ajv = new Ajv2020({ strict: true });
+
 /** An action whose `run` sees only params that fit its schema. */
-export function action<P extends TSchema>(of: {
+export function action<const P extends object>(of: {
   readonly name: string;
   readonly title: string;
   readonly params: P;
   readonly asks: Action['asks'];
-  run(params: Static<P>, signal: AbortSignal): Promise<unknown>;
+  run(params: XStatic<P>, signal: AbortSignal): Promise<unknown>;
 }): Action {
+  const fits = ajv.compile<XStatic<P>>(of.params);
   return {
     ...of,
     async run(params, signal) {
-      if (Value.Check(of.params, params)) return await of.run(params, signal);
-      const first = Value.Errors(of.params, params)[0];
-      const where = first?.instancePath === '' || first === undefined ? 'params' : first.instancePath;
-      throw new Fault('usage', `action ${of.name}: ${where} ${first?.message ?? 'do not fit'}`, {
-        is: 'machine',
-        key: 'action',
-      });
+      if (fits(params)) return await of.run(params, signal);
+      const why = ajv.errorsText(fits.errors, { dataVar: 'params' });
+      throw new Fault('usage', `action ${of.name}: ${why}`, { is: 'machine', key: 'action' });
     },
   };
 }

@@ -1,11 +1,10 @@
-import { Type } from 'typebox';
 import { Fault } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { type Action, type Actions, action } from './action.ts';
 import type { House } from './house.ts';
 
-const Nothing = Type.Object({}, { additionalProperties: false });
-const Who = Type.Object({ persona: Type.Optional(Type.String()) }, { additionalProperties: false });
+const NOTHING = { type: 'object', properties: {}, additionalProperties: false } as const;
+const WHO = { type: 'object', properties: { persona: { type: 'string' } }, additionalProperties: false } as const;
 
 /** The table of everything a person or script may do. Menu, banner, route and CLI all come here. */
 export function createActions(house: House, clock: Clock): Actions {
@@ -13,7 +12,7 @@ export function createActions(house: House, clock: Clock): Actions {
     action({
       name: 'poll',
       title: 'Poll now',
-      params: Who,
+      params: WHO,
       asks: 'token',
       run: async ({ persona }) => {
         if (!house.poll(persona ?? null))
@@ -27,7 +26,7 @@ export function createActions(house: House, clock: Clock): Actions {
     action({
       name: 'hive-changed',
       title: 'Look for mail that another process wrote',
-      params: Nothing,
+      params: NOTHING,
       asks: 'token',
       run: async () => {
         house.hiveChanged();
@@ -37,10 +36,11 @@ export function createActions(house: House, clock: Clock): Actions {
     action({
       name: 'pause',
       title: 'Pause notifications',
-      params: Type.Object(
-        { minutes: Type.Optional(Type.Number({ exclusiveMinimum: 0 })) },
-        { additionalProperties: false },
-      ),
+      params: {
+        type: 'object',
+        properties: { minutes: { type: 'number', exclusiveMinimum: 0 } },
+        additionalProperties: false,
+      },
       asks: 'token',
       run: async ({ minutes }) => {
         house.pause(minutes === undefined ? { is: 'forever' } : { is: 'at', at: clock.now() + minutes * 60_000 });
@@ -50,7 +50,7 @@ export function createActions(house: House, clock: Clock): Actions {
     action({
       name: 'resume',
       title: 'Resume notifications',
-      params: Nothing,
+      params: NOTHING,
       asks: 'token',
       run: async () => {
         house.pause({ is: 'never' });
@@ -60,10 +60,11 @@ export function createActions(house: House, clock: Clock): Actions {
     action({
       name: 'open',
       title: 'Open status page',
-      params: Type.Object(
-        { persona: Type.Optional(Type.String()), activationToken: Type.Optional(Type.String()) },
-        { additionalProperties: false },
-      ),
+      params: {
+        type: 'object',
+        properties: { persona: { type: 'string' }, activationToken: { type: 'string' } },
+        additionalProperties: false,
+      },
       asks: 'token',
       run: async ({ persona, activationToken }) => {
         await house.openPage(persona ?? null, activationToken ?? null);
@@ -73,7 +74,7 @@ export function createActions(house: House, clock: Clock): Actions {
     action({
       name: 'quit',
       title: 'Quit',
-      params: Nothing,
+      params: NOTHING,
       asks: 'token',
       run: async () => {
         house.quit();

@@ -5,4 +5,4 @@ export type { Asset, PageAssets } from './page-assets.ts';
 export { type StatusOptions, type StatusServer, startStatus } from './server.node.ts';
 export type { EventLog } from './stream.ts';
 export { toWire, type WireMeta } from './to-wire.ts';
-export { type CauseWire, type HiveWire, type PersonaWire, StatusWire } from './wire.ts';
+export type { CauseWire, HiveWire, PersonaWire, StatusWire } from './wire.ts';

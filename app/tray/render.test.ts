@@ -27,6 +27,8 @@ function setUp() {
     label: 'ada',
     stem: 'ada',
     eventsFile: null,
+    lastEventId: null,
+    lastEventId: null,
     staleAfterMs: 60_000,
   });
   const looked = (unread: number): Fact => ({

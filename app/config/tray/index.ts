@@ -1,2 +1,2 @@
 export { openSettings, type SettingsFile } from './settings.node.ts';
-export { Primary, Settings } from './settings.ts';
+export { type Primary, SETTINGS, type Settings } from './settings.ts';

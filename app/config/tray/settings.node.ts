@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Conf from 'conf';
 import { Fault, faultOf } from '../../../core/model/index.ts';
-import { type Primary, Settings } from './settings.ts';
+import { type Primary, SETTINGS, type Settings } from './settings.ts';
 
 /** The settings file, read once at start. Only the first run writes to it. */
 export interface SettingsFile {
@@ -23,8 +23,8 @@ export function openSettings(directory: string): SettingsFile {
       configName: 'config',
       configFileMode: 0o600,
       clearInvalidConfig: false,
-      // conf takes the `properties` of a JSON schema; typebox schemas are JSON schemas
-      schema: Settings.properties as never,
+      // conf takes the properties by themselves, and fills in the defaults before it checks
+      schema: SETTINGS.properties as never,
       rootSchema: { additionalProperties: false },
     });
     return {
