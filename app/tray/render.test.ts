@@ -28,7 +28,6 @@ function setUp() {
     stem: 'ada',
     eventsFile: null,
     lastEventId: null,
-    lastEventId: null,
     staleAfterMs: 60_000,
   });
   const looked = (unread: number): Fact => ({

@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { realClock, silentLog } from '../../core/ports/index.ts';
+import { desktopMissing, poll, skipUnless } from '../../test/kit/desktop/index.ts';
+import { fakeClock } from '../../test/kit/fake-clock.ts';
+import { busAddressOf } from './bus-address.ts';
+import { BusError, type BusInterface, type BusState, openSessionBus, type SessionBus } from './index.ts';
+import { completeTypes } from './objects.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'hivebar-bus-'));
+const socket = join(dir, 'bus');
+const env = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${socket}` };
+let daemon: ChildProcess;
+
+async function startDaemon(): Promise<void> {
+  daemon = spawn('dbus-daemon', ['--session', '--nofork', '--nopidfile', `--address=unix:path=${socket}`], {
+    stdio: 'ignore',
+  });
+  await poll(
+    () => 'bus',
+    () => existsSync(socket) || null,
+  );
+}
+
+async function killDaemon(): Promise<void> {
+  const ended = once(daemon, 'exit');
+  daemon.kill('SIGKILL');
+  await ended;
+  rmSync(socket, { force: true });
+}
+
+async function joinBus(clock = realClock): Promise<SessionBus> {
+  const bus = await openSessionBus({ env, log: silentLog, clock });
+  assert.ok(bus.is === 'bus');
+  return bus;
+}
+
+const nameOf = (bus: SessionBus): string => (bus.state.is === 'connected' ? bus.state.uniqueName : '');
+
+const thing = (bus: SessionBus): BusInterface => ({
+  name: 'com.example.Thing',
+  methods: {
+    Hello: {
+      in: 's',
+      out: 'sv',
+      run: ([who]) => [`hello ${who}`, bus.variant('a(iiay)', [[1, 1, Buffer.from('abcd')]])],
+    },
+    Fail: {
+      in: '',
+      out: '',
+      run: () => {
+        throw new Error('no can do');
+      },
+    },
+  },
+  signals: { Changed: 's' },
+  properties: { Size: { signature: 'i', get: () => 4 } },
+});
+
+const on = (bus: SessionBus, member: string, signature = '', body: readonly unknown[] = []) => ({
+  dest: nameOf(bus),
+  path: '/thing',
+  iface: 'com.example.Thing',
+  member,
+  signature,
+  body,
+});
+
+describe('one connection to the session bus', { skip: skipUnless(desktopMissing()) }, () => {
+  before(startDaemon);
+  after(async () => {
+    await killDaemon();
+    rmSync(dir, { recursive: true });
+  });
+
+  test('an object given as a table answers calls, properties and introspection', async () => {
+    await using ours = await joinBus();
+    await using theirs = await joinBus();
+    using _ = ours.serve('/thing', [thing(ours)]);
+    const [text, value] = await theirs.call(on(ours, 'Hello', 's', ['you']));
+    assert.equal(text, 'hello you');
+    assert.deepEqual((value as { value: unknown }).value, [[1, 1, Buffer.from('abcd')]]);
+    const standard = { dest: nameOf(ours), path: '/thing' };
+    const [xml] = await theirs.call({
+      ...standard,
+      iface: 'org.freedesktop.DBus.Introspectable',
+      member: 'Introspect',
+    });
+    assert.match(String(xml), /<method name="Hello"><arg type="s" direction="in"\/><arg type="s" direction="out"\/>/);
+    const properties = { ...standard, iface: 'org.freedesktop.DBus.Properties' };
+    const all = await theirs.call({ ...properties, member: 'GetAll', signature: 's', body: ['com.example.Thing'] });
+    assert.equal((all[0] as Record<string, { value: unknown }>).Size?.value, 4);
+  });
+
+  test('what is asked wrongly gets an error that names it, and nothing breaks', async () => {
+    await using ours = await joinBus();
+    await using theirs = await joinBus();
+    using _ = ours.serve('/thing', [thing(ours)]);
+    const refusal = async (call: ReturnType<typeof on>): Promise<string> =>
+      theirs.call(call).then(
+        () => 'answered',
+        (error: unknown) =>
+          error instanceof BusError ? `${error.is} ${error.errorName?.split('.').at(-1)}` : 'thrown',
+      );
+    assert.equal(await refusal(on(ours, 'Nope')), 'answered UnknownMethod');
+    assert.equal(await refusal(on(ours, 'toString')), 'answered UnknownMethod');
+    assert.equal(await refusal(on(ours, 'Hello', 'i', [1])), 'answered InvalidArgs');
+    assert.equal(await refusal(on(ours, 'Fail')), 'answered Failed');
+    assert.equal(await refusal({ ...on(ours, 'Hello'), path: '/other' }), 'answered UnknownObject');
+    assert.equal(await refusal({ ...on(ours, 'Hello'), dest: 'com.example.Nobody' }), 'answered ServiceUnknown');
+    assert.equal((await theirs.call(on(ours, 'Hello', 's', ['you'])))[0], 'hello you');
+  });
+
+  test('a signal counts only when it comes from the owner of the name', async () => {
+    await using ours = await joinBus();
+    await using stranger = await joinBus();
+    await using theirs = await joinBus();
+    const real = ours.serve('/thing', [thing(ours)]);
+    const forged = stranger.serve('/thing', [thing(stranger)]);
+    await own(ours, 'com.example.Thing');
+    const heard: unknown[] = [];
+    using _ = theirs.signals({ sender: 'com.example.Thing', iface: 'com.example.Thing' }, (s) => heard.push(s.body[0]));
+    await ownerIs(theirs, 'com.example.Thing', nameOf(ours));
+    const reached: unknown[] = []; // the forgery does reach the connection, past the bus's own filter
+    const ofStranger = { sender: nameOf(stranger), iface: 'com.example.Thing' };
+    using _forged = theirs.signals(ofStranger, (s) => reached.push(s.body[0]));
+    await theirs.call(on(ours, 'Hello', 's', ['x']));
+    forged.emit('com.example.Thing', 'Changed', ['forged']);
+    await poll(
+      () => 'forgery',
+      () => reached.length > 0 || null,
+    );
+    real.emit('com.example.Thing', 'Changed', ['real']);
+    await poll(
+      () => 'signal',
+      () => heard.length > 0 || null,
+    );
+    assert.deepEqual(heard, ['real']);
+  });
+
+  test('the owner of a name is told at once and at each change', async () => {
+    await using ours = await joinBus();
+    await using theirs = await joinBus();
+    const seen: (string | null)[] = [];
+    using _ = theirs.owner('com.example.Shop', (owner) => seen.push(owner));
+    await poll(
+      () => 'first word',
+      () => seen.length === 1 || null,
+    );
+    await own(ours, 'com.example.Shop');
+    const name = nameOf(ours);
+    await poll(
+      () => 'owner',
+      () => seen.at(-1) === name || null,
+    );
+    await ours[Symbol.asyncDispose]();
+    await poll(
+      () => 'end',
+      () => seen.at(-1) === null || null,
+    );
+    assert.deepEqual(seen, [null, name, null]);
+  });
+
+  test('when the bus dies, waiting calls fail, and all is as it was once it is back', async () => {
+    await using ours = await joinBus();
+    await using theirs = await joinBus();
+    const states: BusState['is'][] = [];
+    using _a = ours.states((state) => states.push(state.is));
+    using served = ours.serve('/thing', [thing(ours)]);
+    const outcome = await whileStopped(async () => {
+      const waiting = theirs.call({ ...on(ours, 'Hello', 's', ['you']), timeoutMs: 60_000 });
+      const [how] = await Promise.all([waiting.then(String, (error: unknown) => (error as BusError).is), killDaemon()]);
+      return how;
+    });
+    assert.equal(outcome, 'gone');
+    await poll(
+      () => 'loss',
+      () => ours.state.is === 'gone' || null,
+    );
+    await assert.rejects(ours.call(on(ours, 'Hello')), { is: 'gone' });
+    served.emit('com.example.Thing', 'Changed', ['into the void']);
+    await startDaemon();
+    await poll(
+      () => 'both back',
+      () => (ours.state.is === 'connected' && theirs.state.is === 'connected') || null,
+    );
+    assert.deepEqual(states, ['gone', 'connected']);
+    assert.equal((await theirs.call(on(ours, 'Hello', 's', ['again'])))[0], 'hello again');
+  });
+
+  test('a call that nobody answers ends in time', async () => {
+    await using ours = await joinBus();
+    await whileStopped(async () => {
+      const call = { ...on(ours, 'Hello', 's', ['x']), timeoutMs: 50 };
+      await assert.rejects(ours.call(call), { name: 'BusError', is: 'time', message: /no answer in 50 ms/ });
+    });
+  });
+
+  test('disposed, it tries no more and leaves no timer', async () => {
+    const clock = fakeClock();
+    await killDaemon();
+    const bus = await joinBus(clock);
+    assert.equal(bus.state.is, 'gone');
+    assert.equal(clock.waiting, 1);
+    await bus[Symbol.asyncDispose]();
+    assert.equal(clock.waiting, 0);
+    assert.equal(bus.state.is, 'closed');
+    await startDaemon();
+  });
+});
+
+test('a socket that accepts and says nothing is given up after five seconds, and tried again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hivebar-bus-'));
+  const path = join(folder, 'bus');
+  const server = createServer().listen(path);
+  await once(server, 'listening');
+  const clock = fakeClock();
+  const accepted = once(server, 'connection');
+  const opening = openSessionBus({ env: { DBUS_SESSION_BUS_ADDRESS: `unix:path=${path}` }, log: silentLog, clock });
+  await accepted;
+  await clock.advance(5000);
+  const bus = await opening;
+  assert.ok(bus.is === 'bus' && bus.state.is === 'gone');
+  assert.match(bus.state.why, /no answer from the bus/);
+  await bus[Symbol.asyncDispose]();
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('where the bus is: the address, else the socket of the runtime folder, else nowhere', async () => {
+  assert.deepEqual(busAddressOf({ DBUS_SESSION_BUS_ADDRESS: 'unix:path=/a', XDG_RUNTIME_DIR: '/run' }), {
+    is: 'address',
+    address: 'unix:path=/a',
+  });
+  assert.deepEqual(busAddressOf({ XDG_RUNTIME_DIR: '/run/user/1/' }), {
+    is: 'if-exists',
+    path: '/run/user/1/bus',
+    address: 'unix:path=/run/user/1/bus',
+  });
+  assert.equal(busAddressOf({ XDG_RUNTIME_DIR: 'relative' }).is, 'none');
+  const none = await openSessionBus({ env: { XDG_RUNTIME_DIR: '/nowhere' }, log: silentLog, clock: realClock });
+  assert.deepEqual(none, {
+    is: 'none',
+    why: 'DBUS_SESSION_BUS_ADDRESS is not set and /nowhere/bus does not exist',
+  });
+});
+
+test('a signature splits into complete types', () => {
+  assert.deepEqual(completeTypes('ia{sv}av(sa(iiay)ss)'), ['i', 'a{sv}', 'av', '(sa(iiay)ss)']);
+  assert.deepEqual(completeTypes(''), []);
+});
+
+/** The bus holds still meanwhile: it takes calls and answers none. */
+async function whileStopped<T>(run: () => Promise<T>): Promise<T> {
+  daemon.kill('SIGSTOP');
+  try {
+    return await run();
+  } finally {
+    daemon.kill('SIGCONT');
+  }
+}
+
+async function own(bus: SessionBus, name: string): Promise<void> {
+  const driver = 'org.freedesktop.DBus';
+  const call = { dest: driver, path: '/org/freedesktop/DBus', iface: driver, member: 'RequestName' };
+  await bus.call({ ...call, signature: 'su', body: [name, 0] });
+}
+
+function ownerIs(bus: SessionBus, name: string, owner: string): Promise<void> {
+  return new Promise((resolve) => {
+    const watch = bus.owner(name, (now) => {
+      if (now !== owner) return;
+      watch[Symbol.dispose]();
+      resolve();
+    });
+  });
+}
