@@ -59,7 +59,7 @@ describe('the published package', () => {
       'LICENSE',
       'NOTICE',
       'README.md',
-      'dist/hivebar.js',
+      'dist/hivebar.cjs',
       'dist/page/index.html',
       'dist/assets/icons',
     ]) {
@@ -91,7 +91,7 @@ describe('the published package', () => {
     for (const name of names) {
       const help = await run('hivebar', name, '--help');
       assert.equal(help.code, 0, `${name}: ${help.err}`);
-      assert.match(help.out, new RegExp(`^Usage: hivebar ${name}\\b`));
+      assert.match(help.out, new RegExp(`^Usage: hivebar \\[?${name}\\b`));
     }
   });
 

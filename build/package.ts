@@ -23,16 +23,25 @@ const COMMON: BuildOptions = {
 
 /**
  * Every compiled file stands beside `assets/` and `page/` in `out`, which is emptied first. A program is one file with
- * the quick commands inside, since each further file would be a millisecond of their start; all else is in files that
+ * the quick commands inside, and CommonJS: each further file would be a millisecond of their start, the loader of ES
+ * modules four. All else is in files that
  * share what they have in common, and each command loads only its own. A process runs code of the one or of the other,
  * so nothing that stands in both, a class or a variable, ever meets its copy.
  */
 export async function buildPackage(out: string): Promise<void> {
   rmSync(out, { recursive: true, force: true });
-  await build({ ...COMMON, entryPoints: PROGRAMS.map(command), outdir: out, plugins: [APART] });
+  await build({
+    ...COMMON,
+    entryPoints: PROGRAMS.map(command),
+    outdir: out,
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    define: { 'import.meta.dirname': '__dirname' },
+    plugins: [APART],
+  });
   const entryPoints = [command('full'), { in: join(APP, 'compose', 'early.node.ts'), out: 'early' }];
   await build({ ...COMMON, entryPoints, outdir: out, splitting: true });
-  for (const name of PROGRAMS) chmodSync(join(out, `${name}.js`), 0o755);
+  for (const name of PROGRAMS) chmodSync(join(out, compiled(name)), 0o755);
   cpSync(join(ROOT, 'assets'), join(out, 'assets'), { recursive: true, filter: isShipped });
   await buildPage(join(out, 'page'));
 }
@@ -41,12 +50,16 @@ function command(name: string): { readonly in: string; readonly out: string } {
   return { in: join(APP, 'cli', `${name}.node.ts`), out: name };
 }
 
+function compiled(name: string): string {
+  return `./${name}.${PROGRAMS.includes(name) ? 'cjs' : 'js'}`;
+}
+
 /** What a program loads and does not hold, by the files that the build makes of them. */
 const APART: Plugin = {
   name: 'apart',
   setup({ onResolve }) {
     onResolve({ filter: /\/(full|early|hivebar)\.node\.ts$/ }, ({ kind, path }) =>
-      kind === 'dynamic-import' ? { path: `./${basename(path, '.node.ts')}.js`, external: true } : null,
+      kind === 'dynamic-import' ? { path: compiled(basename(path, '.node.ts')), external: true } : null,
     );
   },
 };

@@ -45,8 +45,24 @@ function isInstalled() {
   return existsSync(stamp) && readFileSync(stamp).equals(readFileSync(lockfile));
 }
 
+/**
+ * Whether an `npm install` has left just what the lock file says: then there is nothing to take away from under the
+ * processes that run on it.
+ */
+function isInstalledByHand() {
+  const record = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(record)) return false;
+  const wanted = JSON.parse(readFileSync(lockfile, 'utf8')).packages;
+  const present = JSON.parse(readFileSync(record, 'utf8')).packages;
+  return (
+    Object.entries(present).every(([path, { version }]) => wanted[path]?.version === version) &&
+    Object.entries(wanted).every(([path, { optional }]) => path === '' || optional || path in present)
+  );
+}
+
 function install() {
   if (isInstalled()) return; // by the process waited for
+  if (isInstalledByHand()) return copyFileSync(lockfile, stamp);
   say('installing packages (npm ci)');
   const [file, ...args] = npm();
   // A Node older than the runtime only installs here, so npm's warning about it would mislead: errors only.

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Io } from './command.ts';
 import { dispatch } from './dispatch.ts';
+import { QUICK_COMMANDS } from './quick-commands.ts';
 
 /** A server on the socket where the tray process would listen. */
 async function listening(server: Server) {
@@ -45,13 +46,13 @@ describe('the commands that ask the running program', () => {
       response.statusCode = known ? 200 : 403;
       response.end(body);
     });
-    assert.equal(await dispatch(['status', '--json'], at.io), 0);
+    assert.equal(await dispatch(['status', '--json'], at.io, QUICK_COMMANDS), 0);
     assert.equal(at.said.out, '{"schema":1,"text":"é\\u009b"}\n');
   });
 
   test('status of a program that speaks another schema is an error, not an empty table', async () => {
     await using at = await tray((_, response) => response.end('{"schema":2}'));
-    assert.equal(await dispatch(['status'], at.io), 1);
+    assert.equal(await dispatch(['status'], at.io, QUICK_COMMANDS), 1);
     assert.match(at.said.err, /another version/);
   });
 
@@ -67,8 +68,8 @@ describe('the commands that ask the running program', () => {
         response.end('{}');
       });
     });
-    assert.equal(await dispatch(['poll', 'zoë'], at.io), 0);
-    assert.equal(await dispatch(['poll'], at.io), 0);
+    assert.equal(await dispatch(['poll', 'zoë'], at.io, QUICK_COMMANDS), 0);
+    assert.equal(await dispatch(['poll'], at.io, QUICK_COMMANDS), 0);
     assert.deepEqual(asked, [
       ['POST', '/api/v1/actions/poll', 'application/json', { persona: 'zoë' }],
       ['POST', '/api/v1/actions/poll', 'application/json', {}],
@@ -81,7 +82,7 @@ describe('the commands that ask the running program', () => {
       response.statusCode = 404;
       response.end('{"error":{"code":"not-found","message":"no persona bo","next":"see status"}}');
     });
-    assert.equal(await dispatch(['poll', 'bo'], at.io), 1);
+    assert.equal(await dispatch(['poll', 'bo'], at.io, QUICK_COMMANDS), 1);
     assert.equal(at.said.err, 'hivebar refused (404): no persona bo: see status\n');
   });
 
@@ -91,7 +92,7 @@ describe('the commands that ask the running program', () => {
       socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"schema":1}');
     });
     await using at = await listening(server);
-    assert.equal(await dispatch(['status', '--json'], at.io), 1);
+    assert.equal(await dispatch(['status', '--json'], at.io, QUICK_COMMANDS), 1);
     assert.equal(at.said.out, '');
     assert.match(at.said.err, /ended in the middle of its answer/);
   });
@@ -107,10 +108,10 @@ describe('the commands that ask the running program', () => {
       },
       input: async () => '',
     };
-    assert.equal(await dispatch(['status'], io), 1);
+    assert.equal(await dispatch(['status'], io, QUICK_COMMANDS), 1);
     mkdirSync(join(home, 'run'));
     writeFileSync(join(home, 'run', 'hivebar.sock'), ''); // refuses, as a socket nobody listens on
-    assert.equal(await dispatch(['poll'], io), 1);
+    assert.equal(await dispatch(['poll'], io, QUICK_COMMANDS), 1);
     assert.equal(err, 'hivebar is not running: start it with `hivebar`\n'.repeat(2));
     rmSync(home, { recursive: true });
   });
@@ -123,7 +124,7 @@ describe('the commands that ask the running program', () => {
       ['poll', 'a', 'b'],
       ['poll', '--all'],
     ]) {
-      assert.equal(await dispatch(args, io), 2, args.join(' '));
+      assert.equal(await dispatch(args, io, QUICK_COMMANDS), 2, args.join(' '));
     }
   });
 });

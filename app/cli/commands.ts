@@ -1,4 +1,5 @@
 import type { CommandEntry } from './command.ts';
+import { QUICK_COMMANDS } from './quick-commands.ts';
 
 /** Every command by its name, in the order help shows them. A file is loaded when its command runs. */
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
@@ -7,16 +8,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'bare',
     load: () => import('./run.ts'),
   },
-  status: {
-    summary: 'show the state and the unread mail of every persona',
-    needs: 'tray',
-    load: () => import('./status.ts'),
-  },
-  poll: {
-    summary: 'look into the inboxes now, without waiting for the next tick',
-    needs: 'tray',
-    load: () => import('./poll.ts'),
-  },
+  ...QUICK_COMMANDS,
   send: {
     summary: 'send a message to a persona of the local hive',
     needs: 'store',
@@ -38,6 +30,3 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./demo.ts'),
   },
 };
-
-/** What runs when no command is named: `hivebar` and `hivebar --port 7475`. */
-export const DEFAULT_COMMAND = 'run';

@@ -4,6 +4,8 @@ import { Fault } from '../../core/model/index.ts';
 import type { Command, CommandEntry, Io } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { dispatch } from './dispatch.ts';
+import { QUICK_COMMANDS } from './quick-commands.ts';
+import { isQuick } from './quick-names.ts';
 
 function recorder() {
   const said = { out: '', err: '' };
@@ -74,13 +76,13 @@ describe('a command line', () => {
 
   test('with a misspelt name says which one was meant', async () => {
     const { io, said } = recorder();
-    assert.equal(await dispatch(['statsu'], io), 2);
+    assert.equal(await dispatch(['statsu'], io, COMMANDS), 2);
     assert.match(said.err, /no command statsu: did you mean status\? see hivebar --help/);
   });
 
   test('with an escape sequence for a name does not send it to the terminal', async () => {
     const { io, said } = recorder();
-    assert.equal(await dispatch(['\u001b[2J'], io), 2);
+    assert.equal(await dispatch(['\u001b[2J'], io, COMMANDS), 2);
     assert.ok(!said.err.includes('\u001b'));
   });
 
@@ -133,9 +135,14 @@ describe('the table of commands', () => {
   for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
     test(`${name} loads, and its usage begins with its name`, async () => {
       const { command } = await load();
-      assert.match(command.usage, new RegExp(`^${name}\\b`));
+      assert.match(command.usage, new RegExp(`^(${name}\\b|\\[${name}\\] )`)); // in brackets: the default
       assert.ok(command.examples.length > 0);
       assert.match(summary, /^[a-z].*[^.]$/);
     });
   }
+
+  test('has the quick ones, and they are known to be quick before anything is loaded', () => {
+    for (const name of Object.keys(COMMANDS)) assert.equal(isQuick([name, '--json']), name in QUICK_COMMANDS, name);
+    assert.equal(isQuick([]), false);
+  });
 });

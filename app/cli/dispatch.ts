@@ -1,5 +1,7 @@
 import type { CommandEntry, Io } from './command.ts';
-import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
+
+/** What runs when no command is named: `hivebar` and `hivebar --port 7475`. */
+const DEFAULT_COMMAND = 'run';
 
 /**
  * One command line to its exit code: 0 done, 1 failed, 2 the command line was wrong. Never rejects for what a command
@@ -8,7 +10,7 @@ import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
 export async function dispatch(
   args: readonly string[],
   io: Io,
-  commands: Readonly<Record<string, CommandEntry>> = COMMANDS,
+  commands: Readonly<Record<string, CommandEntry>>,
 ): Promise<number> {
   const { name, rest } = splitOf(args);
   if (name === '--version') return version(io);

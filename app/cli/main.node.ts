@@ -1,26 +1,9 @@
-import { enableCompileCache } from 'node:module';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import type { Io } from './command.ts';
+import type { CommandEntry, Io } from './command.ts';
+import { dispatch } from './dispatch.ts';
 
-/**
- * Runs one command line in this process and leaves its exit code there. What a command does not need is not loaded:
- * the start of the small ones is measured against a Node that does nothing.
- */
-export async function main(args: readonly string[]): Promise<void> {
-  // Before any other import, or there is nothing left to cache. Never in the shared temporary directory, which is the
-  // default: code that others can write would be run.
-  enableCompileCache(join(cacheHome(), 'hivebar', 'compile'));
-  const { dispatch } = await import('./dispatch.ts');
-  process.exitCode = await dispatch(args, io());
-}
-
-/** Losing it costs a slower start. `HIVEBAR_HOME` does not move it: it holds no state and no secret. */
-function cacheHome(): string {
-  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches');
-  if (process.platform === 'win32') return process.env.LOCALAPPDATA ?? join(homedir(), 'AppData', 'Local');
-  const given = process.env.XDG_CACHE_HOME;
-  return given?.startsWith('/') ? given : join(homedir(), '.cache');
+/** Runs one command line in this process and leaves its exit code there. */
+export async function main(args: readonly string[], commands: Readonly<Record<string, CommandEntry>>): Promise<void> {
+  process.exitCode = await dispatch(args, io(), commands);
 }
 
 function io(): Io {

@@ -15,7 +15,7 @@ export const benches = [
       await buildPackage(join(home, 'package', 'dist'));
       symlinkSync(join(ROOT, 'node_modules'), join(home, 'package', 'node_modules'));
       symlinkSync(join(ROOT, 'package.json'), join(home, 'package', 'package.json'));
-      const entry = join(home, 'package', 'dist', 'hivebar.js');
+      const entry = join(home, 'package', 'dist', 'hivebar.cjs');
       const [own, floor] = await sideBySide(home, [entry, 'status', '--json']);
       return { figure: times(own, floor), floor: `${ms(floor)} node -e 0`, met: own <= 1.5 * floor };
     }),

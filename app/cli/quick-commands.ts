@@ -1,0 +1,18 @@
+import type { CommandEntry } from './command.ts';
+import * as poll from './poll.ts';
+import type { QuickName } from './quick-names.ts';
+import * as status from './status.ts';
+
+/** Loaded together with their table: a file saved is a millisecond saved. */
+export const QUICK_COMMANDS: Readonly<Record<QuickName, CommandEntry>> = {
+  status: {
+    summary: 'show the state and the unread mail of every persona',
+    needs: 'tray',
+    load: async () => status,
+  },
+  poll: {
+    summary: 'look into the inboxes now, without waiting for the next tick',
+    needs: 'tray',
+    load: async () => poll,
+  },
+};
