@@ -73,11 +73,12 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   const adoption = options.adopt === null ? null : createAdoption(source, clock, options.adopt);
 
-  function adopt(address: string): void {
+  /** `unread`: as the pending list has it, where that is what told of it. */
+  function adopt(address: string, unread: number | null = null): void {
     if (adoption === null || entries.has(address)) return;
     track(
       adoption.open(address, (watcher) => {
-        const entry = enter(watcher);
+        const entry = enter(watcher, unread);
         if (!abort.aborted) track(look(entry));
       }),
     );
@@ -155,13 +156,13 @@ export function createRounds(options: RoundsOptions): Rounds {
       });
       consider(entry, level.unread.is === 'unknown' ? { is: 'no-answer' } : { is: 'unread', n: level.unread.n }, asked);
     }
-    for (const address of levels?.of.keys() ?? []) adopt(address);
+    for (const [address, { unread }] of levels?.of ?? []) adopt(address, unread.is === 'unknown' ? null : unread.n);
   }
 
-  function enter(watcher: Watcher): Entry {
+  function enter(watcher: Watcher, unread: number | null): Entry {
     const entry: Entry = {
       watcher,
-      unread: null,
+      unread,
       skipped: 0,
       healthy: true,
       lookedAt: 0,
@@ -219,10 +220,10 @@ export function createRounds(options: RoundsOptions): Rounds {
           reject(error);
         };
       });
-      for (const watcher of watchers) enter(watcher);
+      for (const watcher of watchers) enter(watcher, null);
       const hints = source.hints?.((address) => this.wake(address));
       const work = [loop()];
-      if (adoption !== null) work.push(adoption.rescan(adopt, abort));
+      if (adoption !== null) work.push(adoption.rescan((address) => adopt(address), abort));
       try {
         await Promise.race([ended, Promise.all(work)]);
       } finally {

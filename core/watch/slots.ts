@@ -13,31 +13,34 @@ export function createSlots(size: number): Slots {
   const quick: (() => void)[] = [];
   const slow: (() => void)[] = [];
 
-  function admit(): void {
-    while (running < size) {
-      const mayBeSlow = slowRunning < slowSize;
-      const next = quick.shift() ?? (mayBeSlow ? slow.shift() : undefined);
-      if (next === undefined) return;
-      next();
-    }
-  }
+  const isFree = (isSlow: boolean): boolean => running < size && (!isSlow || slowRunning < slowSize);
+  const enter = (isSlow: boolean): void => {
+    running += 1;
+    if (isSlow) slowRunning += 1;
+  };
+  const leave = (isSlow: boolean): void => {
+    running -= 1;
+    if (isSlow) slowRunning -= 1;
+    const next = quick.shift() ?? (isFree(true) ? slow.shift() : undefined);
+    next?.();
+  };
 
   return {
     async run(isSlow, work) {
-      await new Promise<void>((resolve) => {
-        (isSlow ? slow : quick).push(() => {
-          running += 1;
-          if (isSlow) slowRunning += 1;
-          resolve();
+      // A free place is taken in the same turn: what can begin begins before whatever is asked for after it.
+      if (isFree(isSlow)) enter(isSlow);
+      else {
+        await new Promise<void>((resolve) => {
+          (isSlow ? slow : quick).push(() => {
+            enter(isSlow); // by who leaves, so that nobody slips in between
+            resolve();
+          });
         });
-        admit();
-      });
+      }
       try {
         return await work();
       } finally {
-        running -= 1;
-        if (isSlow) slowRunning -= 1;
-        admit();
+        leave(isSlow);
       }
     },
   };

@@ -1,7 +1,7 @@
 import type { Fact } from '../board/index.ts';
 import { type Fault, faultOf } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
-import type { Sink, Taken } from '../sinks/index.ts';
+import type { Sink } from '../sinks/index.ts';
 import type { Look, Persona, Source } from '../sources/index.ts';
 import { retryDelay } from './due.ts';
 import { type Rules, type Saved, savedOf, type WatchState } from './state.ts';
@@ -71,13 +71,15 @@ export function createWatcher(options: WatcherOptions): Watcher {
     for (const fact of out.facts) put(fact);
     if (out.save) keep();
     if (out.offer.length === 0) {
-      if (sink.keeps && out.save && JSON.stringify(out.kept) !== lastKept) await keepInSink(out.kept, abort);
       // Nothing is held, or the inbox can't be read now and its next healthy look offers again.
-      else if (input.is !== 'beat') retryAt = null;
+      if (input.is !== 'beat') retryAt = null;
+      if (sink.keeps && out.save && JSON.stringify(out.kept) !== lastKept) await keepInSink(out.kept, abort);
       return;
     }
     const taken = await sink.take(out.offer, out.kept, abort);
-    heard(taken, out.kept);
+    if (taken.is === 'all') lastKept = JSON.stringify(out.kept);
+    refusals = taken.is === 'all' ? 0 : refusals + 1;
+    retryAt = taken.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + retryDelay(refusals);
     // A stop of ours is no failed delivery: what was not taken stays above the cursor, in either delivery.
     const obeyed = abort.aborted ? { ...rules, delivery: 'at-least-once' as const } : rules;
     const answer = step(state, { at: clock.now(), is: 'taken', taken }, obeyed);
@@ -86,17 +88,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (answer.save) keep();
   }
 
-  /** A mark that moved without an event, over suppressed mail for example. */
+  /** A mark that moved without an event, over suppressed mail for example. When refused it goes with the next full look. */
   async function keepInSink(kept: Saved, abort: AbortSignal): Promise<void> {
     const taken = await sink.take([], kept, abort);
-    heard(taken, kept);
-    if (taken.is === 'stopped') put({ is: 'held', at: clock.now(), persona: persona.id, fault: taken.fault });
-  }
-
-  function heard(taken: Taken, kept: Saved): void {
     if (taken.is === 'all') lastKept = JSON.stringify(kept);
-    refusals = taken.is === 'all' ? 0 : refusals + 1;
-    retryAt = taken.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + retryDelay(refusals);
+    else put({ is: 'held', at: clock.now(), persona: persona.id, fault: taken.fault });
   }
 
   function keep(): void {
