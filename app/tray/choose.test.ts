@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { realClock, silentLog } from '../../core/ports/index.ts';
+import { openTray, type TrayNeeds } from './choose.node.ts';
+import { openIcons } from './icons.node.ts';
+import { trayModel } from './menu.ts';
+
+const icons = openIcons(join(import.meta.dirname, '../../assets/icons'));
+
+async function stateOf(of: Partial<TrayNeeds>): Promise<string[]> {
+  const states: string[] = [];
+  const logged: string[] = [];
+  await using driver = await openTray({
+    choice: 'auto',
+    bus: { is: 'none', why: 'nothing is set' },
+    icons,
+    helperFolder: '/nowhere',
+    env: {},
+    events: { onAction: () => {}, onState: (text) => states.push(text) },
+    clock: realClock,
+    log: { ...silentLog, info: (line) => logged.push(line) },
+    ...of,
+  });
+  driver.show(trayModel(EMPTY, 0));
+  assert.deepEqual(
+    logged,
+    states.map((state) => `tray: ${state}`),
+  );
+  return states;
+}
+
+const none = { is: 'exact', n: 0 } as const;
+const EMPTY = {
+  rev: 0,
+  personas: [],
+  causes: [],
+  hives: [],
+  totals: { unread: none, urgent: none, up: 0, down: 0, personas: 0 },
+  paused: { is: 'never' },
+  tray: '',
+  notifications: '',
+} as const;
+
+test('switched off, it says so and shows nothing', async () => {
+  assert.deepEqual(await stateOf({ choice: 'none' }), ['off (switched off)']);
+});
+
+test('without a bus there is no icon, one line that says why, and a driver that does nothing (S9)', async () => {
+  assert.deepEqual(await stateOf({ choice: 'sni' }), ['off (no session bus: nothing is set)']);
+  if (process.platform === 'linux') assert.deepEqual(await stateOf({}), await stateOf({ choice: 'sni' }));
+});
+
+test('the helper is not even started where no display is', async () => {
+  if (process.platform === 'linux') assert.deepEqual(await stateOf({ choice: 'systray2' }), ['off (no display)']);
+});
