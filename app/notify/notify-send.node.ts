@@ -75,7 +75,7 @@ class NotifySend implements NotifyDriver {
   #argumentsOf({ is, urgency, title, body }: Banner): string[] {
     const category = { mail: 'email.arrived', outage: 'network.disconnected', recovery: 'network.connected' }[is];
     // The body is markup or not, depending on a daemon that notify-send does not tell of; the summary never is.
-    const texts = /[&<>]/u.test(body) ? [`${title}: ${body}`] : [title, body];
+    const texts = /[&<>]/u.test(body) ? [`${title}: ${body}`] : [title, body.replaceAll('\\', '\\\\')]; // a body's escapes are read, a summary's are not
     return [
       '--app-name=Hivebar',
       `--urgency=${urgency === 'critical' ? 'critical' : 'normal'}`,

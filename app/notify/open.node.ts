@@ -20,14 +20,15 @@ const FAILS_WITHIN_MS = 3000;
  */
 export function urlOpener({ platform, env, clock }: OpenNeeds): OpenUrl {
   return async (url, activationToken) => {
-    const [file, ...args] = commandOf(url, platform, env);
+    const [file, ...args] = openCommand(url, platform, env);
     const activation: Env =
       activationToken === null ? {} : { XDG_ACTIVATION_TOKEN: activationToken, DESKTOP_STARTUP_ID: activationToken };
     await letGo(file, args, { ...env, ...activation }, clock);
   };
 }
 
-function commandOf(url: string, platform: NodeJS.Platform, env: Env): readonly [string, ...string[]] {
+/** The program, by its absolute path, and its arguments. @throws Fault `exec-failed` when there is none */
+export function openCommand(url: string, platform: NodeJS.Platform, env: Env): readonly [string, ...string[]] {
   switch (platform) {
     case 'darwin':
       return ['/usr/bin/open', url];
