@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { openIcons } from '../../app/tray/index.ts';
+import { browserFor } from '../kit/browser.ts';
+import { type Desktop, desktopMissing, poll, startDesktop, trayHelperMissing } from '../kit/desktop/index.ts';
+import { needs } from '../kit/require.ts';
+import { standIn, type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
+
+const ICONS = join(import.meta.dirname, '../../assets/icons');
+const icons = openIcons(ICONS);
+
+interface Driver {
+  readonly args: readonly string[];
+  readonly missing: () => string | null;
+}
+
+const DRIVERS: Readonly<Record<string, Driver>> = {
+  'by default': { args: [], missing: desktopMissing },
+  'with --tray-driver systray2': { args: ['--tray-driver', 'systray2'], missing: trayHelperMissing },
+};
+
+/** Waits until the panel was given exactly this picture. */
+async function waitIcon(desktop: Desktop, state: 'up' | 'paused', badge: 'none' | '1' | '2'): Promise<void> {
+  await poll(
+    () => `icon ${state}-${badge}`,
+    async () => {
+      const icon = await desktop.tray.icon();
+      if (icon.is === 'file') return icon.bytes.equals(readFileSync(join(ICONS, `44/${state}-${badge}.png`))) || null;
+      const wanted = icons.pixmaps({ state, badge });
+      const same = icon.pixmaps.map(({ argb }, i) => wanted[i]?.argb.equals(argb) === true);
+      return (same.length === wanted.length && same.every(Boolean)) || null;
+    },
+  );
+}
+
+/** Two personas that have read their mail. */
+async function twoPersonas(home: TrayHome): Promise<void> {
+  for (const to of ['ada', 'bo']) {
+    assert.equal((await home.run(['send', '--to', to, '--from', 'me', 'first'])).code, 0);
+    assert.equal((await home.run(['inbox', 'read', to])).code, 0);
+  }
+}
+
+async function started(t: TestContext, driver: Driver) {
+  if (needs(t, driver.missing())) return null;
+  const stack = new AsyncDisposableStack();
+  const desktop = stack.use(await startDesktop());
+  const home = stack.use(trayHome());
+  const browsers = standIn(home, 'xdg-open', desktop.env.PATH);
+  await twoPersonas(home);
+  const start = async (): Promise<TrayProcess> =>
+    stack.use(await home.start(driver.args, { ...desktop.env, ...browsers.env, ...home.env, ...session(desktop) }));
+  return { stack, desktop, home, opened: browsers, start };
+}
+
+/** What a program needs to be on this desktop, and no more. */
+function session({ env }: Desktop): Record<string, string> {
+  const names = ['DBUS_SESSION_BUS_ADDRESS', 'DISPLAY', 'XDG_RUNTIME_DIR', 'XDG_CURRENT_DESKTOP'];
+  return Object.fromEntries(names.map((name) => [name, env[name] ?? '']));
+}
+
+for (const [name, driver] of Object.entries(DRIVERS)) {
+  describe(`${name}, under a real panel and a real notification daemon`, { concurrency: true }, () => {
+    test('one send raises badge, menu row, notification, JSON, page and event file to one number; reading brings all to 0', async (t) => {
+      const rig = await started(t, driver);
+      if (rig === null) return;
+      await using _ = rig.stack;
+      const { desktop, home } = rig;
+      const browser = await browserFor(t);
+      if (browser === null) return;
+      rig.stack.defer(() => browser.close());
+      const tray = await rig.start();
+      await tray.until('two personas', ({ totals }) => totals.up === 2);
+      const page = await browser.newPage();
+      await page.goto(`${tray.url}/`);
+      await page.locator('#link[data-link="live"]').waitFor();
+      await waitIcon(desktop, 'up', 'none');
+      const news = (): number => home.mail('ada').length - before;
+      const before = home.mail('ada').length;
+
+      const sent = await home.run(['send', '--to', 'ada', '--from', 'bo', 'please review']);
+      assert.deepEqual([sent.code, sent.stderr], [0, '']);
+      await waitIcon(desktop, 'up', '1');
+      await desktop.tray.waitLabel(/^ada - 1 unread$/);
+      await desktop.tray.waitLabel(/^1 unread$/);
+      const banner = await desktop.notifications.wait(/^ada: 1 new\nbo: please review$/);
+      const status = await tray.until('1 unread', ({ totals }) => totals.unread === 1);
+      assert.deepEqual(
+        status.personas.map(({ id, unread }) => [id, unread]),
+        [
+          ['ada', 1],
+          ['bo', 0],
+        ],
+      );
+      await page.locator('.card[data-id="ada"] [data-slot="unread"]', { hasText: /^1$/ }).waitFor();
+      assert.match(await page.title(), /^\(1\) /);
+      assert.equal(news(), 1);
+      assert.deepEqual(home.events('ada').at(-1)?.content, 'please review');
+
+      assert.equal((await home.run(['inbox', 'read', 'ada'])).code, 0);
+      await waitIcon(desktop, 'up', 'none');
+      await desktop.tray.waitLabel(/^ada - no unread$/);
+      await desktop.tray.waitLabel(/^No unread$/);
+      await tray.until('0 unread', ({ totals }) => totals.unread === 0);
+      await page.locator('.card[data-id="ada"] [data-slot="unread"]', { hasText: /^0$/ }).waitFor();
+      assert.doesNotMatch(await page.title(), /\(/);
+      const closed = await poll(
+        () => 'the withdrawal of the banner',
+        async () => (await desktop.notifications.list()).find(({ id }) => id === banner.id)?.closed ?? null,
+      );
+      assert.equal(closed, 3, 'closed by the program');
+      assert.equal(news(), 1, 'reading is no event');
+    });
+
+    test('clicks: the notification opens its persona, the menu opens the page, polls, pauses and quits', async (t) => {
+      const rig = await started(t, driver);
+      if (rig === null) return;
+      await using _ = rig.stack;
+      const { desktop, home, opened } = rig;
+      let tray = await rig.start();
+      const opens = (url: string): Promise<true> =>
+        poll(
+          () => `${url}, only ${opened.said.join(' ')}`,
+          () => opened.said.includes(url) || null,
+        );
+      await tray.until('two personas', ({ totals }) => totals.up === 2);
+      await home.run(['send', '--to', 'ada', '--from', 'bo', 'please review']);
+      await desktop.notifications.click(/^ada: 1 new/);
+      await opens(`${tray.url}/#ada`);
+
+      await desktop.tray.click('Open status page');
+      await opens(`${tray.url}/`);
+      await desktop.tray.click('bo - no unread');
+      await opens(`${tray.url}/#bo`);
+
+      const { asOf } = await tray.persona('bo');
+      await desktop.tray.click('Poll now');
+      await tray.persona('bo', (bo) => bo.asOf !== asOf);
+
+      await desktop.tray.click((await pauseEntry(desktop)).label);
+      await waitIcon(desktop, 'paused', '1');
+      await waitPaused(desktop, true);
+      await home.run(['send', '--to', 'bo', '--from', 'ada', 'while paused']);
+      await waitIcon(desktop, 'paused', '2');
+      const { code } = await tray.stop();
+      assert.equal(code, 0);
+
+      tray = await rig.start();
+      await waitIcon(desktop, 'paused', '2');
+      await waitPaused(desktop, true);
+      assert.equal((await tray.status()).notifications.pausedUntil, 'forever', 'a pause outlives the process');
+      await desktop.tray.click((await pauseEntry(desktop)).label);
+      await waitIcon(desktop, 'up', '2');
+      await waitPaused(desktop, false);
+      await home.run(['send', '--to', 'bo', '--from', 'ada', 'after the pause']);
+      await desktop.notifications.wait(/^bo: 1 new\nada: after the pause$/);
+      const shown = (await desktop.notifications.list()).map(({ summary, body }) => `${summary}|${body}`);
+      assert.deepEqual(shown, ['ada: 1 new|bo: please review', 'bo: 1 new|ada: after the pause']);
+
+      await desktop.tray.click('Quit');
+      assert.deepEqual(await tray.cli.ended(), { code: 0, signal: null });
+      assert.deepEqual(await desktop.tray.items(), []);
+    });
+  });
+}
+
+/** The entry as this driver shows it; the helper has no check box on Linux and puts a mark before the words. */
+async function pauseEntry(desktop: Desktop): Promise<{ readonly label: string; readonly checked: boolean }> {
+  const label = await desktop.tray.waitLabel(/^(✓ )?Pause notifications$/);
+  const box = (await desktop.tray.menu()).find((entry) => entry.label === label)?.checked ?? null;
+  return { label, checked: box ?? label.startsWith('✓') };
+}
+
+async function waitPaused(desktop: Desktop, on: boolean): Promise<void> {
+  await poll(
+    () => `check box ${on}`,
+    async () => (await pauseEntry(desktop)).checked === on || null,
+  );
+}

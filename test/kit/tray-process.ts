@@ -1,0 +1,181 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PersonaWire, StatusWire } from '../../app/status/index.ts';
+import { type Cli, type Ended, type EventLine, runCli, startCli } from './process.ts';
+
+/** A home of its own for one Hivebar: nothing in it until a program is run. Gone when the test leaves its scope. */
+export interface TrayHome extends Disposable {
+  /** `HOME`: nothing of Hivebar belongs here. */
+  readonly home: string;
+  /** `HIVEBAR_HOME`. */
+  readonly dir: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** A path in `HIVEBAR_HOME`. */
+  at(...names: string[]): string;
+  /** Writes `config.json`. */
+  settings(settings: object): void;
+  /** The events of a file stem that a follower could have read, archives first. */
+  events(stem: string): readonly EventLine[];
+  /** Ids of its `new` events. */
+  mail(stem: string): readonly unknown[];
+  /** `hivebar ARGS` to its end; `input` is its stdin. */
+  run(args: readonly string[], input?: string): Promise<Ended & { readonly stdout: string; readonly stderr: string }>;
+  /** The tray process, at any port, as soon as it serves. @throws with what it said when it ends instead */
+  start(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<TrayProcess>;
+  /** The tray process whatever becomes of it. */
+  spawn(args?: readonly string[], env?: Readonly<Record<string, string>>): Cli;
+}
+
+export interface TrayProcess extends AsyncDisposable {
+  readonly pid: number;
+  readonly port: number;
+  readonly token: string;
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  readonly cli: Cli;
+  /** Every line of its log so far. */
+  readonly log: readonly string[];
+  status(): Promise<StatusWire>;
+  /** Waits until the status fits. @throws showing the last one */
+  until(what: string, fits: (status: StatusWire) => boolean, ms?: number): Promise<StatusWire>;
+  /** Waits for a persona of which `fits` holds. */
+  persona(id: string, fits?: (persona: PersonaWire) => boolean, ms?: number): Promise<PersonaWire>;
+  /** SIGTERM; milliseconds to its end. */
+  stop(): Promise<Ended & { readonly ms: number }>;
+  /** SIGKILL, and gone. */
+  kill(): Promise<void>;
+}
+
+/** No desktop, also where the tests are run on one. */
+const NO_DESKTOP = { DBUS_SESSION_BUS_ADDRESS: '', DISPLAY: '', WAYLAND_DISPLAY: '' };
+
+export function trayHome(): TrayHome {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'hivebar-tray-')));
+  const home = join(root, 'home');
+  const dir = join(root, 'hb');
+  mkdirSync(home);
+  const at = (...names: string[]): string => join(dir, ...names);
+  // What was compiled is kept for all of them: each would pay a second for it.
+  const env = { HOME: home, HIVEBAR_HOME: dir, XDG_CACHE_HOME: join(homedir(), '.cache'), ...NO_DESKTOP };
+  const input = join(root, 'stdin');
+  const events = (stem: string): readonly EventLine[] => linesOf(at('events'), `events.${stem}.ndjson`);
+
+  const spawn = (args: readonly string[] = [], more: Readonly<Record<string, string>> = {}): Cli =>
+    startCli(['run', '--port', '0', ...args], { env: { ...env, ...more } });
+  return {
+    home,
+    dir,
+    env,
+    at,
+    settings: (settings) => {
+      mkdirSync(at('config'), { recursive: true, mode: 0o700 });
+      writeFileSync(at('config', 'config.json'), JSON.stringify(settings), { mode: 0o600 });
+    },
+    events,
+    mail: (stem) => events(stem).flatMap((event) => (event.event === 'new' ? [event.id] : [])),
+    run: (args, text = '') => {
+      writeFileSync(input, text);
+      return runCli(args, { env, wrap: ['/bin/sh', '-c', `exec "$@" <'${input}'`, 'sh'] });
+    },
+    spawn,
+    start: async (args = [], more = {}) => await served(spawn(args, more), dir),
+    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+/** Waits until the process has said in `run/` where it serves. */
+async function served(cli: Cli, dir: string): Promise<TrayProcess> {
+  const file = join(dir, 'run', 'hivebar.json');
+  let port = 0;
+  try {
+    await cli.until('its port', () => {
+      const said = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8') || '{}') as Record<string, unknown>) : {};
+      port = said.pid === cli.pid && typeof said.port === 'number' ? said.port : 0;
+      return port > 0;
+    });
+  } catch (error) {
+    await cli[Symbol.asyncDispose]();
+    throw error;
+  }
+  const token = readFileSync(join(dir, 'run', 'token'), 'utf8').trim();
+  const url = `http://127.0.0.1:${port}`;
+  const status = async (): Promise<StatusWire> => (await (await fetch(`${url}/status.json`)).json()) as StatusWire;
+
+  async function until(what: string, fits: (status: StatusWire) => boolean, ms: number = 20_000): Promise<StatusWire> {
+    for (const end = performance.now() + ms; ; await sleep(20)) {
+      const now = await status();
+      if (fits(now)) return now;
+      if (performance.now() > end)
+        throw new Error(`not within ${ms} ms: ${what}\n${JSON.stringify(now)}\n${cli.stderr}`);
+    }
+  }
+
+  return {
+    pid: cli.pid,
+    port,
+    token,
+    url,
+    cli,
+    get log() {
+      return cli.stderr.split('\n').flatMap((line) => (line.startsWith('{') ? [String(JSON.parse(line).msg)] : []));
+    },
+    status,
+    until,
+    async persona(id, fits = () => true, ms) {
+      const found = ({ personas }: StatusWire): PersonaWire | undefined => personas.find((p) => p.id === id && fits(p));
+      return found(await until(`the persona ${id}`, (now) => found(now) !== undefined, ms)) as PersonaWire;
+    },
+    async stop() {
+      const from = performance.now();
+      cli.kill('SIGTERM');
+      const ended = await cli.ended();
+      return { ...ended, ms: performance.now() - from };
+    },
+    async kill() {
+      cli.kill('SIGKILL');
+      await cli.ended();
+    },
+    [Symbol.asyncDispose]: () => cli[Symbol.asyncDispose](),
+  };
+}
+
+function linesOf(folder: string, name: string): readonly EventLine[] {
+  if (!existsSync(folder)) return [];
+  const number = (file: string): number => Number(file.slice(name.length + 1));
+  const archives = readdirSync(folder).filter((file) => file.startsWith(`${name}.`));
+  return [...archives.sort((a, b) => number(b) - number(a)), name]
+    .map((file) => join(folder, file))
+    .flatMap((path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []))
+    .map((line) => JSON.parse(line) as EventLine);
+}
+
+/** A program that writes its arguments down, one a line, and ends well; `PATH` finds it first. */
+export interface StandIn {
+  readonly env: Readonly<Record<string, string>>;
+  readonly said: readonly string[];
+}
+
+export function standIn(home: TrayHome, name: string, path: string = process.env.PATH ?? ''): StandIn {
+  const folder = join(home.home, 'stand-ins');
+  const record = join(folder, `${name}.said`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(record, '');
+  writeFileSync(join(folder, name), `#!/bin/sh\nprintf '%s\\n' "$@" >>'${record}'\n`, { mode: 0o700 });
+  return {
+    env: { PATH: `${folder}${delimiter}${path}` },
+    get said() {
+      return readFileSync(record, 'utf8').split('\n').slice(0, -1);
+    },
+  };
+}
