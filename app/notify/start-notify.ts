@@ -18,6 +18,8 @@ export interface NotifyNeeds {
   readonly rules?: Rules;
 }
 
+/** Facts of this time are decided on together, and a storm reaches its event files before the banners are thought about. */
+const GATHER_MS = 30;
 /** A driver that does not answer for this long has refused. */
 const ANSWER_MS = 10_000;
 /** What is on its way to the desktop at the end is given this long. */
@@ -93,7 +95,7 @@ class Notify implements AsyncDisposable {
   #hear(fact: Fact): void {
     if (fact.is === 'surface' || this.#over) return;
     this.#waiting.push(fact);
-    this.#flush ??= this.#clock.after(0, () => {
+    this.#flush ??= this.#clock.after(GATHER_MS, () => {
       this.#flush = null;
       const facts = this.#waiting;
       this.#waiting = [];

@@ -287,10 +287,10 @@ test('personas are in code-unit order, whatever the order they joined in', () =>
 });
 
 test('folding leaves the state before as it was', () => {
-  const one = fold(EMPTY_BOARD, join('ada'));
+  const one = fold(EMPTY_BOARD, [join('ada')]);
   const before = structuredClone(view(one, 0, 0));
-  fold(one, look('ada', 5, 9));
-  fold(one, { is: 'left', at: 6, persona: 'ada' });
+  fold(one, [look('ada', 5, 9)]);
+  fold(one, [{ is: 'left', at: 6, persona: 'ada' }]);
   assert.deepEqual(view(one, 0, 0), before);
 });
 

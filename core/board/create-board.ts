@@ -7,12 +7,15 @@ import type { Snapshot } from './snapshot.ts';
 import { view } from './view.ts';
 
 /**
- * The board of one process. `put` folds and tells fact listeners at once and in order; a fact put by a listener waits
- * for its turn, so every listener sees all facts in one order. `changes` listeners are told once for all facts of a
- * turn, and only when the picture changed. Two calls of `snapshot` without a fact between them give the same object.
+ * The board of one process. `put` tells fact listeners at once and in order; facts are folded in when somebody looks, or
+ * at the end of the turn, all together. A fact put by a listener waits for its turn, so every listener sees all facts in
+ * one order. `changes` listeners are told once for all facts of a turn, and only when the picture changed. Two calls of
+ * `snapshot` without a fact between them give the same object.
  */
 export function createBoard(log: Log = silentLog): Board {
   let state: BoardState = EMPTY_BOARD;
+  /** Put, but not yet in `state`. */
+  let news: Fact[] = [];
   let rev = 0;
   let snapshot: Snapshot | null = null;
   /** What `rev` stands for, and what the `changes` listeners saw last. */
@@ -43,6 +46,8 @@ export function createBoard(log: Log = silentLog): Board {
     return { [Symbol.dispose]: () => void listeners.delete(own) };
   };
   const count = (): void => {
+    if (news.length > 0) state = fold(state, news);
+    news = [];
     if (!samePicture(counted, state)) rev += 1;
     counted = state;
   };
@@ -61,7 +66,7 @@ export function createBoard(log: Log = silentLog): Board {
       telling = true;
       try {
         for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-          state = fold(state, next);
+          news.push(next);
           snapshot = null;
           tell(onFact, next, board);
         }

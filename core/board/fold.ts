@@ -67,47 +67,70 @@ export const EMPTY_BOARD: BoardState = {
 };
 
 /**
- * The board after one more fact. Pure: the state before stays as it was. The order of facts is the truth, not their
- * times, so that a clock set back freezes nothing. A fact about a persona that has not joined, or has left, changes
- * nothing but the mute that will await it.
+ * The board after some more facts, in their order. Pure: the state before stays as it was, and the facts of a storm cost
+ * one copy of the list, not one each. The order of facts is the truth, not their times, so that a clock set back freezes
+ * nothing. A fact about a persona that has not joined, or has left, changes nothing but the mute that will await it.
  */
-export function fold(before: BoardState, fact: Fact): BoardState {
-  const state = fact.at > before.now ? { ...before, now: fact.at } : before;
+export function fold(before: BoardState, facts: readonly Fact[]): BoardState {
+  const draft: Draft = { ...before, personas: [...before.personas] };
+  for (const fact of facts) {
+    draft.now = Math.max(draft.now, fact.at);
+    apply(draft, fact);
+  }
+  return draft;
+}
+
+/** A board that is ours alone while facts are folded into it. Cells are never changed in place. */
+type Draft = { -readonly [K in keyof BoardState]: BoardState[K] } & { personas: PersonaCell[] };
+
+function apply(draft: Draft, fact: Fact): void {
   switch (fact.is) {
     case 'joined':
-      return joined(state, fact);
+      joined(draft, fact);
+      break;
     case 'left':
-      return without(state, fact.persona);
+      leave(draft, fact.persona);
+      break;
     case 'looked':
-      return withCell(state, fact.persona, (cell) => looked(cell, fact));
+      change(draft, fact.persona, (cell) => looked(cell, fact));
+      break;
     case 'counted':
-      return withCell(state, fact.persona, (cell) => ({ ...cell, shown: { ...cell.shown, ...levels(cell, fact) } }));
+      change(draft, fact.persona, (cell) => ({ ...cell, shown: { ...cell.shown, ...levels(cell, fact) } }));
+      break;
     case 'failed':
-      return withCell(state, fact.persona, (cell) => failed(cell, fact));
+      change(draft, fact.persona, (cell) => failed(cell, fact));
+      break;
     case 'told':
-      return withCell(state, fact.persona, (cell) => told(cell, fact));
+      change(draft, fact.persona, (cell) => told(cell, fact));
+      break;
     case 'held':
-      return withCell(state, fact.persona, (cell) =>
-        waiting(cell, { held: { fault: fact.fault, since: cell.held?.since ?? fact.at } }),
-      );
+      change(draft, fact.persona, (cell) => waiting(cell, { held: troubleOf(fact.fault, fact.at, cell.held) }));
+      break;
     case 'published':
-      return withCell(state, fact.persona, (cell) =>
-        waiting(cell, {
-          behind: fact.fault === null ? null : { fault: fact.fault, since: cell.behind?.since ?? fact.at },
-        }),
+      change(draft, fact.persona, (cell) =>
+        waiting(cell, { behind: fact.fault === null ? null : troubleOf(fact.fault, fact.at, cell.behind) }),
       );
+      break;
     case 'source':
-      return withSource(state, fact.source, (cell) => ({
+      changeSource(draft, fact.source, (cell) => ({
         id: fact.source,
         address: fact.address,
         answered: cell.answered || fact.fault === null,
-        trouble: fact.fault === null ? null : { fault: fact.fault, since: cell.trouble?.since ?? fact.at },
+        trouble: fact.fault === null ? null : troubleOf(fact.fault, fact.at, cell.trouble),
       }));
+      break;
     case 'muted':
-      return muted(state, fact.persona, fact.until);
+      mute(draft, fact.persona, fact.until);
+      break;
     case 'surface':
-      return fact.surface === 'tray' ? { ...state, tray: fact.state } : { ...state, notifications: fact.state };
+      if (fact.surface === 'tray') draft.tray = fact.state;
+      else draft.notifications = fact.state;
   }
+}
+
+/** Trouble that goes on keeps its beginning. */
+function troubleOf(fault: Fault, at: Instant, before: Trouble | null): Trouble {
+  return { fault, since: before?.since ?? at };
 }
 
 /** Where `id` is in a list sorted by id, or where it would have to be put. */
@@ -133,28 +156,28 @@ export function cellOf(state: BoardState, id: PersonaId): PersonaCell | null {
   return found ? (state.personas[index] ?? null) : null;
 }
 
-function withCell(state: BoardState, id: PersonaId, change: (cell: PersonaCell) => PersonaCell): BoardState {
-  const { index, found } = place(state.personas, id, personaIdOf);
-  const cell = state.personas[index];
-  return found && cell !== undefined ? { ...state, personas: state.personas.with(index, change(cell)) } : state;
+function change(draft: Draft, id: PersonaId, turn: (cell: PersonaCell) => PersonaCell): void {
+  const { index, found } = place(draft.personas, id, personaIdOf);
+  const cell = draft.personas[index];
+  if (found && cell !== undefined) draft.personas[index] = turn(cell);
 }
 
-function withSource(state: BoardState, id: SourceId, change: (cell: SourceCell) => SourceCell): BoardState {
-  const { index, found } = place(state.sources, id, sourceIdOf);
-  const cell = (found ? state.sources[index] : undefined) ?? { id, address: '', answered: false, trouble: null };
-  return { ...state, sources: state.sources.toSpliced(index, found ? 1 : 0, change(cell)) };
+function changeSource(draft: Draft, id: SourceId, turn: (cell: SourceCell) => SourceCell): void {
+  const { index, found } = place(draft.sources, id, sourceIdOf);
+  const cell = (found ? draft.sources[index] : undefined) ?? { id, address: '', answered: false, trouble: null };
+  draft.sources = draft.sources.toSpliced(index, found ? 1 : 0, turn(cell));
 }
 
-function without(state: BoardState, id: PersonaId): BoardState {
-  const { index, found } = place(state.personas, id, personaIdOf);
-  return found ? { ...state, personas: state.personas.toSpliced(index, 1) } : state;
+function leave(draft: Draft, id: PersonaId): void {
+  const { index, found } = place(draft.personas, id, personaIdOf);
+  if (found) draft.personas.splice(index, 1);
 }
 
 /** A persona that joins again (a new label, another file) keeps what is known of its inbox. */
-function joined(state: BoardState, fact: Extract<Fact, { is: 'joined' }>): BoardState {
+function joined(draft: Draft, fact: Extract<Fact, { is: 'joined' }>): void {
   const named = { stem: fact.stem, source: fact.source, label: fact.label, eventsFile: fact.eventsFile };
-  const { index, found } = place(state.personas, fact.persona, personaIdOf);
-  const known = found ? state.personas[index] : undefined;
+  const { index, found } = place(draft.personas, fact.persona, personaIdOf);
+  const known = found ? draft.personas[index] : undefined;
   const cell: PersonaCell =
     known === undefined
       ? {
@@ -171,7 +194,7 @@ function joined(state: BoardState, fact: Extract<Fact, { is: 'joined' }>): Board
             lastEventId: fact.lastEventId,
             lastMailAt: null,
             held: null,
-            muted: state.muted.get(fact.persona) ?? NEVER,
+            muted: draft.muted.get(fact.persona) ?? NEVER,
           },
           staleAfterMs: fact.staleAfterMs,
           failed: null,
@@ -179,8 +202,8 @@ function joined(state: BoardState, fact: Extract<Fact, { is: 'joined' }>): Board
           behind: null,
         }
       : { ...known, shown: { ...known.shown, ...named }, staleAfterMs: fact.staleAfterMs };
-  const personas = state.personas.toSpliced(index, found ? 1 : 0, cell);
-  return withSource({ ...state, personas }, fact.source, (source) => source);
+  draft.personas.splice(index, found ? 1 : 0, cell);
+  changeSource(draft, fact.source, (source) => source);
 }
 
 const NOT_SEEN: Seen<typeof UNKNOWN> = { value: UNKNOWN, asOf: null, staleAfter: null };
@@ -242,10 +265,14 @@ function told(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCe
   return waiting({ ...cell, shown }, { held: null });
 }
 
-function muted(state: BoardState, persona: PersonaId | null, until: Until): BoardState {
-  if (persona === null) return { ...state, paused: until };
-  const all = new Map(state.muted);
+function mute(draft: Draft, persona: PersonaId | null, until: Until): void {
+  if (persona === null) {
+    draft.paused = until;
+    return;
+  }
+  const all = new Map(draft.muted);
   if (until.is === 'never') all.delete(persona);
   else all.set(persona, until);
-  return withCell({ ...state, muted: all }, persona, (cell) => ({ ...cell, shown: { ...cell.shown, muted: until } }));
+  draft.muted = all;
+  change(draft, persona, (cell) => ({ ...cell, shown: { ...cell.shown, muted: until } }));
 }

@@ -1,9 +1,14 @@
 import type { Event } from './event.ts';
 
-/** Keys that come first, in this order; the rest follow as the event has them, the additive ones last. */
-const FIRST = ['event', 'source', 'ts', 'id', 'from', 'created', 'persona'] as const;
-const LAST = ['content', 'event_id', 'wake_class'] as const;
-const PLACED: ReadonlySet<string> = new Set([...FIRST, ...LAST]);
+/** Keys that come first, in this order, and last; the rest stand between them as the event has them. */
+const FIRST = ['event', 'source', 'ts', 'id', 'from', 'created', 'persona'].map(labelled);
+const LAST = ['content', 'event_id', 'wake_class'].map(labelled);
+const PLACED: ReadonlySet<string> = new Set([...FIRST, ...LAST].map(([key]) => key));
+
+/** A key with the text that stands for it, made once: every line has the same ones. */
+function labelled(key: string): readonly [key: string, label: string] {
+  return [key, `${quote(key)}: `];
+}
 
 /**
  * One event as one physical line, with its newline: `": "` and `", "` separators, `event` first, non-ASCII raw,
@@ -11,14 +16,15 @@ const PLACED: ReadonlySet<string> = new Set([...FIRST, ...LAST]);
  */
 export function lineOf(event: Event): string {
   const record = event as unknown as Record<string, unknown>;
-  const parts: string[] = [];
-  const put = (key: string): void => {
-    if (record[key] !== undefined) parts.push(`${quote(key)}: ${jsonOf(record[key])}`);
+  let line = '';
+  const put = ([key, label]: readonly [string, string]): void => {
+    const value = record[key];
+    if (value !== undefined) line += `${line === '' ? '{' : ', '}${label}${jsonOf(value)}`;
   };
-  for (const key of FIRST) put(key);
-  for (const key of Object.keys(record)) if (!PLACED.has(key)) put(key);
-  for (const key of LAST) put(key);
-  return `{${parts.join(', ')}}\n`;
+  for (const known of FIRST) put(known);
+  for (const key of Object.keys(record)) if (!PLACED.has(key)) put(labelled(key));
+  for (const known of LAST) put(known);
+  return `${line}}\n`;
 }
 
 function jsonOf(value: unknown): string {
@@ -32,11 +38,11 @@ function jsonOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-// What JSON.stringify leaves raw and a line reader or terminal would still act on: DEL, C1 controls with NEL, LS, PS.
-const RAW = /[\u007f-\u009f\u2028\u2029]/g;
-
+/** What JSON.stringify leaves raw and a line reader or terminal would still act on: DEL, C1 controls with NEL, LS, PS. */
 function quote(text: string): string {
-  return JSON.stringify(text.toWellFormed()).replace(RAW, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const quoted = JSON.stringify(text.isWellFormed() ? text : text.toWellFormed());
+  if (!/[\u007f-\u009f\u2028\u2029]/.test(quoted)) return quoted;
+  return quoted.replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** What a line says, or null when it is no whole event line: torn, empty, or somebody else's. */
