@@ -35,7 +35,7 @@ export type LookOutcome =
 export interface Watcher extends AsyncDisposable {
   readonly persona: Persona;
   /** One full poll. Resolves when its events are with the sink. `abort` ends it without a verdict. */
-  look(fetch: <T>(run: () => Promise<T>) => Promise<T>, abort: AbortSignal): Promise<LookOutcome>;
+  look(placed: <T>(run: () => Promise<T>) => Promise<T>, abort: AbortSignal): Promise<LookOutcome>;
   /** A tick without a look: only a heartbeat may be due. */
   beat(abort: AbortSignal): Promise<void>;
   readonly state: WatchState;
@@ -109,10 +109,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   return {
     persona,
-    async look(fetch, abort) {
+    async look(placed, abort) {
       let look: Look;
       try {
-        look = await fetch(() => source.look(persona, state.mark, abort));
+        look = await placed(() => source.look(persona, state.mark, abort));
       } catch (error) {
         if (abort.aborted) return { is: 'stopped' };
         const fault = faultOf(error, { is: 'persona', key: persona.id });
