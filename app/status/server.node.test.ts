@@ -387,15 +387,31 @@ test('a stop takes less than 0.2 s with open streams, holds, actions and idle co
     const socket = connect(other.port, '127.0.0.1');
     socket.on('error', () => {});
     socket.write(bytes);
-    socket.resume();
-    return new Promise((resolve) => socket.on('close', resolve));
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    return new Promise<string>((resolve) => socket.on('close', () => resolve(text)));
   });
   await new Promise((resolve) => setTimeout(resolve, 100));
   const started = performance.now();
   await other.server[Symbol.asyncDispose]();
   const took = performance.now() - started;
-  await Promise.all(sockets);
+  const [, hold] = await Promise.all(sockets);
+  assert.match(hold ?? '', /^HTTP\/1\.1 200[\s\S]*"cursor"/, 'a hold is answered with what is known, not cut');
   assert.ok(took < 200, `${took} ms`);
   assert.ok(!existsSync(other.socketPath));
   await other[Symbol.asyncDispose]();
+});
+
+test('a client that leaves ends what was done for it', async () => {
+  const left = Promise.withResolvers<void>();
+  const run = (_: unknown, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve(left.resolve())));
+  await using other = await statusRig({ actions: new Map([['wait', { asks: 'token', run }]]) });
+  const socket = connect(other.port, '127.0.0.1');
+  const headers = `Host: 127.0.0.1:${other.port}\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json`;
+  socket.write(`POST /api/v1/actions/wait HTTP/1.1\r\n${headers}\r\nContent-Length: 2\r\n\r\n{}`);
+  setTimeout(() => socket.destroy(), 50);
+  await left.promise;
 });
