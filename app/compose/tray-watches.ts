@@ -62,6 +62,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
   let listed = false;
 
   async function open(persona: Persona): Promise<Watcher> {
+    const isBorn = listed; // as of now: what a first listing brings may be listed by the time its file is read
     const stem = stemOf(persona.id);
     const identity = hive.identity(persona);
     const kept = options.kept.get(persona.id) ?? null;
@@ -97,14 +98,14 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       staleAfterMs: 3 * settings.pollSeconds * 1000 + (hive.holdMs ?? 0),
     });
     addresses.set(persona.id, persona.address);
-    const state = openWatch(at, startOf(saved, kept !== null), saved, tail, rules);
+    const state = openWatch(at, startOf(saved, kept !== null, isBorn), saved, tail, rules);
     return createWatcher({ persona, source, sink, saver: null, rules, state, clock: machine.clock, put });
   }
 
-  function startOf(saved: Saved | null, isForeign: boolean): Start {
+  function startOf(saved: Saved | null, isForeign: boolean, isBorn: boolean): Start {
     if (saved !== null) return { is: 'resume' };
     if (isForeign) return { is: 'baseline' };
-    if (listed) return { is: 'born' };
+    if (isBorn) return { is: 'born' };
     return isKnown ? { is: 'seed', id: 0 } : { is: 'baseline' };
   }
 

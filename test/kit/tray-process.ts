@@ -51,6 +51,8 @@ export interface TrayProcess extends AsyncDisposable {
   until(what: string, fits: (status: StatusWire) => boolean, ms?: number): Promise<StatusWire>;
   /** Waits for a persona of which `fits` holds. */
   persona(id: string, fits?: (persona: PersonaWire) => boolean, ms?: number): Promise<PersonaWire>;
+  /** POST of JSON with the token; the body of the answer. @throws unless it is 200 */
+  post(path: string, body: object): Promise<unknown>;
   /** SIGTERM; milliseconds to its end. */
   stop(): Promise<Ended & { readonly ms: number }>;
   /** SIGKILL, and gone. */
@@ -135,6 +137,12 @@ async function served(cli: Cli, dir: string): Promise<TrayProcess> {
     async persona(id, fits = () => true, ms) {
       const found = ({ personas }: StatusWire): PersonaWire | undefined => personas.find((p) => p.id === id && fits(p));
       return found(await until(`the persona ${id}`, (now) => found(now) !== undefined, ms)) as PersonaWire;
+    },
+    async post(path, body) {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+      const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+      if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+      return await answer.json();
     },
     async stop() {
       const from = performance.now();
