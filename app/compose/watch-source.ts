@@ -1,5 +1,5 @@
 import type { Scope } from '../../core/model/index.ts';
-import { AS_WRITTEN, httpClient, onlyPublicAnd, readCredential } from '../../core/net/index.ts';
+import { AS_WRITTEN, httpClient, onlyPublicAnd, readCredential, shownUrl } from '../../core/net/index.ts';
 import {
   hiveAt,
   httpHive,
@@ -51,7 +51,7 @@ export function watchSource(plan: WatchPlan, machine: Machine): WatchSource {
     client,
     clock,
     members: isUrl
-      ? { is: 'single', persona: { id: '_', address: '', label: hive.inbox('').href } }
+      ? { is: 'single', persona: { id: '_', address: '', label: shownUrl(hive.inbox('')) } }
       : { is: 'directory', prefix: '', reserved: [] },
   });
   return {

@@ -99,6 +99,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (saver === null) return;
     try {
       saver.save(savedOf(state));
+      if (saveFault !== null) put({ is: 'told', at: clock.now(), persona: persona.id, events: [] }); // nothing is held any more
       saveFault = null;
     } catch (error) {
       const fault = faultOf(error, { is: 'persona', key: `state:${persona.id}` });
