@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process';
+import { closeSync, fstatSync, openSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BenchHive, benchHive } from './bench-hive.ts';
+import { bench, ms, quantile } from './harness.ts';
+import { cpuOf, fileText, kijitoHome, memoryOf, mib, spin, start, startTray, temporary, until } from './rig.ts';
+
+const ROUNDS = 300;
+const WARM = 60;
+
+export const benches = [
+  ...[1, 20, 100].map((n) =>
+    bench(`hive's answer -> line readable and durable, p50, ${n} persona${n === 1 ? '' : 's'}`, '<= 1.5 x floor', () =>
+      answerToLine(n),
+    ),
+  ),
+  bench('quiet tick, 100 personas, headless', '1 request, 0 event and 0 state writes, <= 2 ms CPU', quietTick),
+  bench('resident, headless watch, 100 personas', '<= 90 MiB', watchMemory),
+  bench('SIGTERM -> end, also inside a long-poll hold', '<= 300 ms', sigterm),
+];
+
+function names(n: number): string[] {
+  return Array.from({ length: n }, (_, i) => `persona-${String(i).padStart(4, '0')}`);
+}
+
+async function answerToLine(n: number) {
+  await using hive = await benchHive(names(n));
+  const home = kijitoHome(hive.url);
+  await using _tray = await startTray(home);
+  const path = join(home, 'hivebar', 'events', 'events.persona-0000.ndjson');
+  await until('armed', () => fileText(path)?.includes('"armed"'));
+  const own = await linesAfter(hive, path);
+  const floor = await floorAfter();
+  const [a, b] = [quantile(own, 0.5), quantile(floor, 0.5)];
+  return {
+    figure: `${ms(a)} (${(a / b).toFixed(2)} x), p99 ${ms(quantile(own, 0.99))}`,
+    floor: `${ms(b)} answer, append, fdatasync`,
+    met: a <= 1.5 * b,
+  };
+}
+
+/** Milliseconds from the answer that held a message to its line. The line of the outbox is durable when it is there. */
+async function linesAfter(hive: BenchHive, path: string): Promise<number[]> {
+  const fd = openSync(path, 'r');
+  const took: number[] = [];
+  for (let i = 0; i < ROUNDS; i += 1) {
+    await spin(() => hive.holding);
+    await sleep(Math.random() * 2);
+    const before = fstatSync(fd).size;
+    const id = hive.deliver('persona-0000');
+    await spin(() => fstatSync(fd).size > before);
+    const seen = process.hrtime.bigint();
+    const answered = hive.answeredAt(id);
+    if (i >= WARM && answered !== undefined) took.push(Number(seen - answered) / 1e6);
+  }
+  closeSync(fd);
+  return took;
+}
+
+async function floorAfter(): Promise<number[]> {
+  await using hive = await benchHive(['persona-0000']);
+  const path = join(temporary(), 'floor');
+  const port = new URL(hive.url).port;
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'floor-writer.ts'), port, path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const durable = new Map<number, bigint>();
+  let ready = false;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line === 'ready') ready = true;
+    const [id, at] = line.split(' ');
+    if (at !== undefined) durable.set(Number(id), BigInt(at));
+  });
+  await until('the floor writer', () => ready);
+  const took: number[] = [];
+  for (let i = 0; i < ROUNDS; i += 1) {
+    await spin(() => hive.holding);
+    await sleep(Math.random() * 2);
+    const id = hive.deliver('persona-0000');
+    await spin(() => durable.has(id));
+    const answered = hive.answeredAt(id);
+    const at = durable.get(id);
+    if (i >= WARM && answered !== undefined && at !== undefined) took.push(Number(at - answered) / 1e6);
+  }
+  child.kill();
+  return took;
+}
+
+async function headless(hive: BenchHive, seconds: number) {
+  const home = temporary();
+  const args = [
+    'watch',
+    '--hive',
+    hive.url,
+    '--poll-seconds',
+    String(seconds),
+    '--state-file',
+    join(home, 'hive.json'),
+  ];
+  const watch = await start([...args, '--events-file-template', join(home, 'events.{persona}.ndjson')], home);
+  const files = (): string[] => readdirSync(home).filter((f) => f.startsWith('events.'));
+  await until('armed of all', () => files().length === 100);
+  return { home, watch };
+}
+
+async function quietTick() {
+  await using hive = await benchHive(names(100));
+  const { home, watch } = await headless(hive, 1);
+  await using _ = watch;
+  await sleep(3000);
+  // Every tenth tick is a full look at everything by design; the ticks between are the quiet ones.
+  const { inbox, pending } = hive.counts;
+  await until('a full look', () => hive.counts.inbox >= inbox + 100, 20_000);
+  await sleep(300);
+  const before = {
+    inbox: hive.counts.inbox,
+    pending: hive.counts.pending,
+    cpu: cpuOf(watch.pid),
+    files: stampsOf(home),
+  };
+  await sleep(8000);
+  const ticks = hive.counts.pending - before.pending;
+  const cpu = (cpuOf(watch.pid) - before.cpu) / ticks;
+  const writes = stampsOf(home).filter((stamp, i) => stamp !== before.files[i]).length;
+  const requests = (hive.counts.inbox - before.inbox + ticks) / ticks;
+  return {
+    figure: `${requests} request, ${writes} writes, ${ms(cpu)} CPU (${ticks} ticks)`,
+    floor: `none; ${pending} ticks before`,
+    met: requests === 1 && writes === 0 && cpu <= 2,
+  };
+}
+
+/** Inode, size and time of every file: any write of an event or a state shows in one of them. */
+function stampsOf(home: string): string[] {
+  return readdirSync(home)
+    .sort()
+    .map((name) => statSync(join(home, name)))
+    .map((s) => `${s.ino} ${s.size} ${s.mtimeMs}`);
+}
+
+async function watchMemory() {
+  await using hive = await benchHive(names(100));
+  const { watch } = await headless(hive, 1);
+  await using _ = watch;
+  for (let round = 0; round < 10; round += 1) {
+    for (const name of names(100)) hive.deliver(name);
+    await sleep(1500);
+  }
+  const { rss, own } = memoryOf(watch.pid);
+  return { figure: `${mib(rss)} (private ${mib(own)})`, floor: '82 MiB measured with undici in use', met: rss <= 90 };
+}
+
+async function sigterm() {
+  const took: number[] = [];
+  for (let i = 0; i < 10; i += 1) {
+    await using hive = await benchHive(names(20));
+    const tray = await startTray(kijitoHome(hive.url));
+    if (i % 2 === 0) {
+      await until('a hold', () => hive.holding);
+      void fetch(`http://127.0.0.1:${tray.port}/api/notify/pending?wait=50&cursor=x`).catch(() => {}); // ends with the process
+    }
+    await sleep(Math.random() * 300);
+    took.push(await tray.stop());
+  }
+  for (let i = 0; i < 6; i += 1) {
+    await using hive = await benchHive(names(100));
+    const { watch } = await headless(hive, 1);
+    await sleep(Math.random() * 1500);
+    took.push(await watch.stop());
+  }
+  const worst = Math.max(...took);
+  return {
+    figure: `${ms(worst)} at worst of ${took.length}, p50 ${ms(quantile(took, 0.5))}`,
+    floor: 'none',
+    met: worst <= 300,
+  };
+}
