@@ -129,9 +129,9 @@ function announceCrowd(draft: Draft, waiting: readonly [PersonaState, News][]): 
 
 /** The personas with news that the banner `key` stands for. */
 function spokenOfBy(draft: Draft, key: BannerKey): [PersonaState, News][] {
-  const all = Object.entries(draft.state.personas);
-  const one = draft.state.personas[key as `mail:${string}`];
-  const asked = key === 'crowd' ? all.map(([, persona]) => persona) : one === undefined ? [] : [one];
+  const { personas } = draft.state;
+  const one = personas[key as `mail:${string}`];
+  const asked = key === 'crowd' ? Object.values(personas) : one === undefined ? [] : [one];
   const banner = key === 'crowd' ? 'crowd' : 'own';
   return asked.flatMap((persona): [PersonaState, News][] =>
     persona.mail.is === 'news' && persona.mail.banner === banner ? [[persona, persona.mail]] : [],

@@ -18,8 +18,11 @@ export interface NotifyNeeds {
   readonly rules?: Rules;
 }
 
-/** Facts of this time are decided on together, and a storm reaches its event files before the banners are thought about. */
-const GATHER_MS = 30;
+/** Facts of this time are decided on together. */
+const GATHER_MS = 5;
+/** So many deliveries in that time are a storm: it reaches its event files before banners are thought about. */
+const STORM = 20;
+const STORM_MS = 40;
 /** A driver that does not answer for this long has refused. */
 const ANSWER_MS = 10_000;
 /** What is on its way to the desktop at the end is given this long. */
@@ -91,16 +94,22 @@ class Notify implements AsyncDisposable {
     await this.#driver[Symbol.asyncDispose]();
   }
 
-  /** Facts of one turn are decided on together: a storm is one decision, and 60 personas are one cause. */
+  /** A storm is one decision, and 60 personas are one cause. */
   #hear(fact: Fact): void {
     if (fact.is === 'surface' || this.#over) return;
     this.#waiting.push(fact);
     this.#flush ??= this.#clock.after(GATHER_MS, () => {
-      this.#flush = null;
-      const facts = this.#waiting;
-      this.#waiting = [];
-      this.#decide({ is: 'facts', at: this.#clock.now(), facts: [...this.#mutesOf(facts), ...facts] });
+      const told = this.#waiting.reduce((n, { is }) => n + (is === 'told' ? 1 : 0), 0);
+      if (told < STORM) this.#take();
+      else this.#flush = this.#clock.after(STORM_MS, () => this.#take());
     });
+  }
+
+  #take(): void {
+    this.#flush = null;
+    const facts = this.#waiting;
+    this.#waiting = [];
+    this.#decide({ is: 'facts', at: this.#clock.now(), facts: [...this.#mutesOf(facts), ...facts] });
   }
 
   /** Who joins may have been muted before we listened; the board knows. */
