@@ -158,11 +158,14 @@ describe('outages', { concurrency: true }, () => {
       hive.deliver('born');
       await tray.persona('born', ({ lastMailAt }) => lastMailAt !== null);
       assert.deepEqual(home.mail('born'), [id + 1]);
+      assert.deepEqual(home.mail('p01'), []);
     };
 
     const twoWithOldMail = async (): Promise<FakeHive> => {
       const hive = await fakeHive({ personas: NAMES.slice(0, 2) });
       hive.deliver('p00');
+      hive.deliver('p01');
+      hive.markRead('p01');
       return hive;
     };
 
