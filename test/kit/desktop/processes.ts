@@ -20,9 +20,15 @@ export class Processes implements AsyncDisposable {
   readonly #logs: string;
   readonly #env: NodeJS.ProcessEnv;
 
+  /** For a test run that is torn down without disposing. */
+  readonly #atExit = (): void => {
+    for (const o of this.#owned.toReversed()) if (startOf(o.pid) === o.start) signal(o.pid, 'SIGKILL');
+  };
+
   constructor(logs: string, env: NodeJS.ProcessEnv) {
     this.#logs = logs;
     this.#env = env;
+    process.once('exit', this.#atExit);
   }
 
   /** Output goes to `logs/COMMAND.log`, or stdout to a file of its own; `pipe3` opens descriptor 3 for reading. */
@@ -58,6 +64,7 @@ export class Processes implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await end(this.#owned.toReversed());
+    process.removeListener('exit', this.#atExit);
   }
 }
 
