@@ -160,7 +160,7 @@ describe('the helper on a real panel', { skip: skipUnless(trayHelperMissing()) }
   });
 
   test('killed, it comes back with the last menu', async () => {
-    await using tray = startTray({ env: desktop.env, second: 20 });
+    await using tray = startTray({ env: desktop.env, second: 150 });
     tray.driver.show(model([command('ada', 'ada - 3 unread')]));
     await desktop.tray.waitLabel(/^ada - 3 unread$/);
     const { pid } = await desktop.tray.item();
@@ -188,7 +188,7 @@ describe('the helper on a real panel', { skip: skipUnless(trayHelperMissing()) }
   });
 
   test('without a display it says why and stops trying after five times', async () => {
-    await using tray = startTray({ env: { DISPLAY: ':4095' }, second: 5 });
+    await using tray = startTray({ env: { DISPLAY: ':4095' }, second: 150 });
     await poll(
       () => 'the end of it',
       () => /^off (?!.*again)/.test(tray.states.at(-1) ?? '') || null,
@@ -229,7 +229,7 @@ describe('a helper that misbehaves', () => {
       `require('fs').writeFileSync(process.env.NOTE, String(process.pid)); setInterval(() => {}, 1000);`,
     );
     const note = join(scripts, 'silent.pid');
-    await using tray = startTray({ binary, env: { NOTE: note }, second: 60 });
+    await using tray = startTray({ binary, env: { NOTE: note }, second: 80 });
     await poll(
       () => 'state',
       () => tray.states.length > 0 || null,
@@ -254,7 +254,7 @@ describe('a helper that misbehaves', () => {
 
   test('one that ignores exit and SIGTERM is killed, and what it wrote of chatter is skipped', async () => {
     const binary = standIn('stubborn', `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); ${READY}`);
-    const tray = startTray({ binary, second: 50 });
+    const tray = startTray({ binary, second: 200 });
     await poll(() => 'ready', isOn(tray));
     await tray[Symbol.asyncDispose]();
   });
