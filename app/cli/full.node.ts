@@ -1,4 +1,3 @@
-import '../compose/small-heap.node.ts'; // before anything is allocated
 import { COMMANDS } from './commands.ts';
 import { main } from './main.node.ts';
 

@@ -5,6 +5,9 @@
 let poked = false;
 let listener: (() => void) | null = null;
 
+/** Two would do; the thread that hears the signal may be late on a busy machine. */
+const QUIET_TURNS = 5;
+
 if (process.platform !== 'win32') {
   process.on('SIGUSR1', () => {
     if (listener === null) poked = true;
@@ -23,12 +26,24 @@ export function onPoke(run: () => void): Disposable {
   };
 }
 
-/** Closes an inspector that a poke opened; one that was asked for by a flag stays. True when there was one. */
+/**
+ * Closes an inspector that a poke opened; one that was asked for by a flag stays. True when there was one.
+ *
+ * Node asks for the inspector twice a signal, by interrupting the code that runs and by waking the loop: one that is
+ * closed while only the first was heard opens again with the second. So it is closed until a few turns of the loop have
+ * left it closed.
+ */
 export async function closeUninvitedInspector(): Promise<boolean> {
   const asked = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)];
   if (asked.some((flag) => flag.startsWith('--inspect'))) return false;
   const inspector = await import('node:inspector');
-  if (inspector.url() === undefined) return false;
-  inspector.close();
-  return true;
+  let closed = false;
+  for (let turn = 0; turn < QUIET_TURNS; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (inspector.url() === undefined) continue;
+    inspector.close();
+    closed = true;
+    turn = 0;
+  }
+  return closed;
 }

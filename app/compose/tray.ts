@@ -45,7 +45,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   const settings = settingsOf(file.settings, plan);
   using db = openDatabase(join(dirs.state, DATABASE));
   using local = openLocalHive({ db, clock, log, contentChars: settings.contentChars });
-  const board = createBoard(log);
+  const board = createBoard(log, (run) => void clock.after(0, run));
   const directory = join(dirs.state, 'events');
   using outbox = openOutbox<Kept>({
     db,

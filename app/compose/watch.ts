@@ -1,4 +1,3 @@
-import type { Fact } from '../../core/board/index.ts';
 import { Fault, faultOf } from '../../core/model/index.ts';
 import type { Persona } from '../../core/sources/index.ts';
 import { kijitoStatePaths, type Lock, lockFile, openStateFile, type StateFile } from '../../core/state/index.ts';
@@ -15,6 +14,7 @@ import {
 import type { WatchPlan } from '../config/watch/index.ts';
 import type { Machine } from './machine.ts';
 import { selfTest } from './self-test.ts';
+import { type WatchReport, watchReport } from './watch-report.ts';
 import { type WatchSinks, watchSinks } from './watch-sinks.ts';
 import { type WatchSource, watchSource } from './watch-source.ts';
 
@@ -38,8 +38,9 @@ export async function runWatch(plan: WatchPlan, machine: Machine): Promise<numbe
   } catch (error) {
     if (machine.stop.aborted) return EXIT.clean;
     const fault = faultOf(error, { is: 'machine', key: 'watch' });
+    if (fault.code === 'reader-gone') return EXIT.readerGone; // stdout has said it
     machine.log.error(fault.explain());
-    return fault.code === 'reader-gone' ? EXIT.readerGone : EXIT.fatal;
+    return EXIT.fatal;
   }
 }
 
@@ -57,9 +58,9 @@ async function watch(
 ): Promise<void> {
   const { source, named } = hive;
   const gone = new AbortController();
-  const put = reporting(machine, gone);
+  const report = watchReport(machine.log, gone);
   await using sinks = watchSinks(plan, machine, personas);
-  const open = watchOpener(plan, hive, sinks, machine, put, personas);
+  const open = watchOpener(plan, hive, sinks, machine, report, personas);
   const refused: Fault[] = [];
   const watchers: Watcher[] = [];
   for (const persona of personas) {
@@ -78,7 +79,7 @@ async function watch(
   const rounds = createRounds({
     source,
     clock: machine.clock,
-    put,
+    put: report.put,
     intervalMs: plan.pollSeconds * 1000,
     resyncEvery: plan.resyncEvery,
     fastPath: plan.fastPath && source.pending !== undefined,
@@ -121,7 +122,7 @@ function watchOpener(
   { source, identity }: WatchSource,
   sinks: WatchSinks,
   machine: Machine,
-  put: (fact: Fact) => void,
+  report: WatchReport,
   personas: readonly Persona[],
 ) {
   const run = machine.random.hex(8);
@@ -140,7 +141,9 @@ function watchOpener(
     const lock: Lock | null = path === null ? null : cleanUp.use(lockFile(machine.disk, path));
     const state = path === null ? null : openStateFile({ ...machine, path, identity: identity(persona) });
     const saved = state === null ? null : savedIn(state, persona, machine);
-    const sink = sinks.of(persona);
+    const start = startOf(plan, saved, born);
+    if (start.is === 'baseline') report.baseline(persona.id);
+    const sink = report.sink(persona.id, sinks.of(persona));
     const tail = await sink.open();
     const rules: Rules = {
       persona: anonymous ? null : persona.id,
@@ -158,11 +161,11 @@ function watchOpener(
       persona,
       source,
       sink,
-      saver: state,
+      saver: state === null ? null : report.saver(state),
       rules,
-      state: openWatch(machine.clock.now(), startOf(plan, saved, born), saved, tail, rules),
+      state: openWatch(machine.clock.now(), start, saved, tail, rules),
       clock: machine.clock,
-      put,
+      put: report.put,
     });
     cleanUp.move();
     return lock === null ? watcher : holding(watcher, lock);
@@ -230,36 +233,5 @@ function fatalAtStart(plan: WatchPlan) {
       code === 'not-found' ||
       (plan.targets.is === 'url' && (code === 'redirect' || code === 'bad-url' || code === 'blocked'));
     if (fatal) throw outcome.fault;
-  };
-}
-
-/**
- * Says on the log what a person should know, once per change: outages, refused sinks, unsaved positions. A stdout without
- * a reader wakes nobody, so it ends the process, which a supervisor or a person sees (Kijito contract l, D17).
- */
-function reporting(machine: Machine, gone: AbortController): (fact: Fact) => void {
-  const failing = new Map<string, string>();
-  const held = new Map<string, string>();
-  const once = (said: Map<string, string>, persona: string, text: string): void => {
-    if (said.get(persona) === text) return;
-    said.set(persona, text);
-    machine.log.warn(`${persona}: ${text}`);
-  };
-  return (fact) => {
-    switch (fact.is) {
-      case 'failed':
-        return once(failing, fact.persona, fact.fault.explain());
-      case 'looked':
-        if (failing.delete(fact.persona)) machine.log.info(`${fact.persona}: answers again`);
-        return;
-      case 'held':
-        if (fact.fault.code === 'reader-gone') gone.abort(fact.fault);
-        return once(held, fact.persona, fact.fault.explain());
-      case 'told':
-        if (held.delete(fact.persona)) machine.log.info(`${fact.persona}: events are taken again`);
-        return;
-      default:
-        return;
-    }
   };
 }

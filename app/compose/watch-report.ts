@@ -1,0 +1,83 @@
+import type { Fact } from '../../core/board/index.ts';
+import type { Event } from '../../core/events/index.ts';
+import { type Count, faultOf, type PersonaId } from '../../core/model/index.ts';
+import type { Log } from '../../core/ports/index.ts';
+import { createTrouble, type Sink } from '../../core/sinks/index.ts';
+import type { StateFile } from '../../core/state/index.ts';
+import type { Saver } from '../../core/watch/index.ts';
+
+/**
+ * What a headless watch says on stderr beside its events: outages, unsaved positions, skipped mail; each once a change.
+ * (Sinks say by themselves what is wrong with them: one may serve many personas.)
+ */
+export interface WatchReport {
+  put(fact: Fact): void;
+  /** The persona's first healthy look will be its baseline: unread mail it passes over is then said. */
+  baseline(persona: PersonaId): void;
+  saver(state: StateFile): Saver;
+  /** A sink under at-most-once delivery, where what it refuses makes no event (Kijito spec 7.0; contract b). */
+  sink(persona: PersonaId, inner: Sink<unknown>): Sink<unknown>;
+}
+
+/** @param gone aborted with the fault when nobody reads stdout any more: such a watch wakes nobody (Kijito contract D17) */
+export function watchReport(log: Log, gone: AbortController): WatchReport {
+  const failing = new Map<PersonaId, string>();
+  const baselines = new Set<PersonaId>();
+
+  function failed(persona: PersonaId, text: string): void {
+    if (failing.get(persona) === text) return;
+    failing.set(persona, text);
+    log.warn(`${persona}: ${text}`);
+  }
+
+  function passedOver(persona: PersonaId, cursor: number | null, unread: Count): void {
+    if (unread.is === 'unknown' || unread.n === 0) return;
+    const many = `${unread.is === 'atLeast' ? 'at least ' : ''}${unread.n} unread`;
+    log.warn(`${persona}: starts after message ${cursor}, no event for ${many} before it; --seed-at starts earlier`);
+  }
+
+  return {
+    put(fact) {
+      if (fact.is === 'failed') failed(fact.persona, fact.fault.explain());
+      if (fact.is !== 'looked') return;
+      if (failing.delete(fact.persona)) log.info(`${fact.persona}: answers again`);
+      if (baselines.delete(fact.persona)) passedOver(fact.persona, fact.cursor, fact.unread);
+    },
+
+    baseline: (persona) => void baselines.add(persona),
+
+    saver(state) {
+      const trouble = createTrouble(log);
+      return {
+        save(saved) {
+          try {
+            state.save(saved);
+          } catch (error) {
+            trouble.raise(faultOf(error, { is: 'machine', key: `file:${state.path}` }).explain());
+            throw error;
+          }
+          trouble.clear(`${state.path}: saved again`);
+        },
+      };
+    },
+
+    sink: (persona, inner) => ({
+      keeps: inner.keeps,
+      open: () => inner.open(),
+      async take(events, kept, signal) {
+        const taken = await inner.take(events, kept, signal);
+        if (taken.is === 'all' || signal.aborted) return taken;
+        // Before the answer is heard, so that the cursor stays below what nobody read.
+        if (taken.fault.code === 'reader-gone') gone.abort(taken.fault);
+        else sayingSkipped(log, persona, events.slice(taken.count));
+        return taken;
+      },
+      [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
+    }),
+  };
+}
+
+function sayingSkipped(log: Log, persona: PersonaId, events: readonly Event[]): void {
+  const ids = events.flatMap((event) => (event.event === 'new' ? [event.id] : []));
+  if (ids.length > 0) log.warn(`${persona}: no event for mail ${ids.join(', ')}`);
+}
