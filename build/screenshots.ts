@@ -1,0 +1,154 @@
+/**
+ * `npm run screenshots [-- FOLDER]`: the pictures of the documents, taken of the real program with `hivebar demo` on a real
+ * panel, a real notification daemon and a real browser. Needs the Debian packages of the desktop tests and ImageMagick.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
+import { type Desktop, startDesktop } from '../test/kit/desktop/index.ts';
+import { type TrayHome, type TrayProcess, trayHome } from '../test/kit/tray-process.ts';
+
+const run = promisify(execFile);
+const CHROMIUM = '/usr/bin/chromium';
+const SCREEN_WIDTH = 1280;
+/** The middle of the only icon: the panel is 32 pixels high and the tray stands at its right end. */
+const ICON = { x: SCREEN_WIDTH - 16, y: 16 };
+const SESSION = ['DBUS_SESSION_BUS_ADDRESS', 'DISPLAY', 'XDG_RUNTIME_DIR', 'XDG_CURRENT_DESKTOP'];
+/** Notifications as a person has them, not as the tests press them. */
+const DUNSTRC = `[global]
+    width = 360
+    height = 200
+    origin = top-right
+    offset = 12x44
+    font = DejaVu Sans 10
+    format = "<b>%s</b>\\n%b"
+    word_wrap = yes
+    max_icon_size = 32
+    padding = 12
+    horizontal_padding = 14
+    frame_width = 1
+    frame_color = "#4a4f58"
+    separator_height = 1
+    separator_color = frame
+    show_indicators = no
+    idle_threshold = 0
+    show_age_threshold = -1
+[urgency_normal]
+    background = "#26292f"
+    foreground = "#f0ede7"
+    timeout = 0
+[urgency_critical]
+    background = "#26292f"
+    foreground = "#f0ede7"
+    frame_color = "#f2b84b"
+    timeout = 0
+`;
+/** Of the screen: the panel's end, the menu and three banners. */
+const CORNER: Area = { width: 400, height: 290 };
+const folder = process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'img');
+
+interface Area {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Cuts the upper right corner out of a picture, or takes it whole, and makes it small. */
+async function keep(from: string, name: string, corner: Area | null): Promise<void> {
+  const cut =
+    corner === null ? [] : ['-gravity', 'NorthEast', '-crop', `${corner.width}x${corner.height}+0+0`, '+repage'];
+  const small = ['-strip', '+dither', '-colors', '256', '-define', 'png:compression-level=9'];
+  await run('convert', [from, ...cut, ...small, join(folder, name)]);
+  rmSync(from);
+}
+
+/** A notification daemon of our own; the pictures wait for its first banner. */
+function startDunst(desktop: Desktop): AsyncDisposable {
+  const settings = join(desktop.env.XDG_CONFIG_HOME ?? '', 'dunstrc');
+  writeFileSync(settings, DUNSTRC);
+  const dunst = spawn('dunst', ['-conf', settings], { env: { ...desktop.env }, stdio: 'ignore' });
+  const ended = new Promise<void>((resolve) => dunst.once('close', () => resolve()));
+  return {
+    [Symbol.asyncDispose]: async () => {
+      dunst.kill();
+      await ended;
+    },
+  };
+}
+
+async function shoot(desktop: Desktop, name: string, corner: Area): Promise<void> {
+  const whole = join(folder, `.whole-${name}`);
+  await sleep(400); // the panel draws what it was told
+  await desktop.screenshot(whole);
+  await keep(whole, name, corner);
+}
+
+/** The program on a desktop, and then `hivebar demo`: mail that came before the program is no news. */
+async function started(desktop: Desktop, home: TrayHome): Promise<TrayProcess> {
+  const session = Object.fromEntries(SESSION.map((name) => [name, desktop.env[name] ?? '']));
+  // Somebody is there already, so that nobody is greeted.
+  await home.run(['send', '--to', 'dora', '--from', 'bo', 'Rebase is done.']);
+  await home.run(['inbox', 'read', 'dora']);
+  const tray = await home.start([], { ...home.env, ...session });
+  await desktop.tray.waitLabel(/^dora - no unread$/);
+  await home.run(['demo']);
+  await tray.until('the demo', ({ totals }) => totals.unread === 6);
+  await desktop.tray.waitLabel(/^6 unread, 1 urgent$/);
+  return tray;
+}
+
+async function panel(
+  theme: 'dark' | 'light',
+  shots: (desktop: Desktop, tray: TrayProcess) => Promise<void>,
+): Promise<void> {
+  await using desktop = await startDesktop({ theme, notify: 'none' });
+  await using _dunst = startDunst(desktop);
+  const wall = theme === 'dark' ? '#3d4654' : '#c3cad4';
+  // It draws, and ends with 1 all the same.
+  await run('display', ['-window', 'root', '-size', '1280x800', `xc:${wall}`], { env: desktop.env }).catch(() => {});
+  using home = trayHome();
+  await using tray = await started(desktop, home);
+  await shots(desktop, tray);
+}
+
+async function openMenu(desktop: Desktop): Promise<void> {
+  for (const { id } of await desktop.notifications.open()) await desktop.notifications.close(id);
+  await desktop.press(ICON.x, ICON.y, 3);
+}
+
+async function pages(tray: TrayProcess): Promise<void> {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    const views = [
+      { name: 'page-light.png', colorScheme: 'light', viewport: { width: 1120, height: 540 } },
+      { name: 'page-dark.png', colorScheme: 'dark', viewport: { width: 1120, height: 540 } },
+      { name: 'page-narrow.png', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+    ] as const;
+    for (const { name, ...view } of views) {
+      const page = await browser.newPage(view);
+      await page.goto(`${tray.url}/`);
+      await page.locator('#link[data-link="live"]').waitFor();
+      const whole = join(folder, `.whole-${name}`);
+      await page.screenshot({ path: whole });
+      await keep(whole, name, null);
+      await page.close();
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+mkdirSync(folder, { recursive: true });
+await panel('dark', async (desktop, tray) => {
+  await desktop.notifications.wait(/^cyrus/);
+  await shoot(desktop, 'notifications.png', CORNER);
+  await openMenu(desktop);
+  await shoot(desktop, 'tray-menu-dark.png', CORNER);
+  await pages(tray);
+});
+await panel('light', async (desktop) => {
+  await openMenu(desktop);
+  await shoot(desktop, 'tray-light.png', CORNER);
+});
