@@ -61,7 +61,9 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   });
 
   const stop = new AbortController();
-  const stopping = { ...machine, stop: AbortSignal.any([machine.stop, stop.signal]) };
+  const stopping = { ...machine, stop: stop.signal };
+  if (machine.stop.aborted) stop.abort();
+  machine.stop.addEventListener('abort', () => stop.abort(), { once: true });
   const { primary, isFirstRun } = await primaryOf(file, stopping);
   if (isFirstRun && primary.is === 'local') await greet(local, (id) => eventFilePath(directory, stemOf(id)));
   const run = random.hex(8);

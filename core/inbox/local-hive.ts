@@ -184,7 +184,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       signal.throwIfAborted();
       const bytes = contentChars === null ? null : contentChars * 4;
       const rows = after === null ? [] : sql.above.all(bytes, address, after).map(trimmed);
-      const max = Math.max(rows.at(-1)?.id ?? 0, sql.lastId.get(address)?.last_id ?? 0);
+      const max = rows.at(-1)?.id ?? sql.lastId.get(address)?.last_id ?? 0; // the newest row, if any is above `after`
       return { rows, max, ...levels.of(address) };
     },
     async pending(hold, signal) {

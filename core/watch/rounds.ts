@@ -212,8 +212,12 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   return {
     async run(watchers, signal) {
+      // A signal of our own that follows the given one: asking a composite signal is dear, and every look asks.
       const failure = new AbortController();
-      abort = AbortSignal.any([signal, failure.signal]);
+      abort = failure.signal;
+      if (signal.aborted) failure.abort();
+      const follow = (): void => failure.abort();
+      signal.addEventListener('abort', follow, { once: true });
       const ended = new Promise<never>((_, reject) => {
         end = (error) => {
           failure.abort();
@@ -228,6 +232,7 @@ export function createRounds(options: RoundsOptions): Rounds {
         await Promise.race([ended, Promise.all(work)]);
       } finally {
         failure.abort();
+        signal.removeEventListener('abort', follow);
         hints?.[Symbol.dispose]();
         for (const entry of entries.values()) entry.retry?.[Symbol.dispose]();
         await Promise.allSettled(work);

@@ -82,26 +82,21 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
   const held = new Set(state.held);
   const rows = above.filter((row) => !held.has(row.id) && !isSuppressed(row, rules));
   const last = above.at(-1)?.id ?? cursor;
-  const fact: Fact = {
-    is: 'looked',
-    at,
-    persona: rules.persona ?? '_',
-    reach,
-    unread: look.unread,
-    urgent: look.urgent,
-    vital: look.vital,
-    cursor: last,
-  };
   const edge = state.told === 'DOWN' ? 'UP' : null;
-  return offering(state, at, rules, {
+  const out = offering(state, at, rules, {
     rows,
     mark: { is: 'at', id: last },
-    facts: [fact],
+    facts: [],
     save: true,
     saveFirst: before.arming === 'baseline' || before.arming === 'born',
     edge,
     notices: state.notices,
   });
+  const { unread, urgent, vital } = look;
+  // What is only offered is not handed over yet: the board hears of that when it is told.
+  const handed = out.state.mark.is === 'at' ? out.state.mark.id : null;
+  const persona = rules.persona ?? '_';
+  return { ...out, facts: [{ is: 'looked', at, persona, reach, unread, urgent, vital, cursor: handed }] };
 }
 
 function isSuppressed(row: Row, rules: Rules): boolean {

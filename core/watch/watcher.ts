@@ -55,13 +55,12 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   /** One transition at a time: what is with the sink is settled before the next input is heard. */
   function advance(input: Input, abort: AbortSignal): Promise<void> {
+    const done = waiting === 0 ? transition(input, abort) : turn.then(() => transition(input, abort));
     waiting += 1;
-    const done = turn
-      .then(() => transition(input, abort))
-      .finally(() => {
-        waiting -= 1;
-      });
-    turn = done.catch(() => {}); // told to whoever asked for that transition; the next one goes on from the same state
+    const leave = (): void => {
+      waiting -= 1;
+    };
+    turn = done.then(leave, leave); // a failure is told to whoever asked; the next one goes on from the same state
     return done;
   }
 

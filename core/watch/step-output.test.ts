@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { answer, lookOf, REFUSED, RULES, T0, worded } from '../../test/kit/transcript.ts';
+import type { Event } from '../events/index.ts';
+import { EMPTY_TAIL } from '../sinks/index.ts';
+import type { Row } from '../sources/index.ts';
+import { type Rules, type Start, savedOf, type WatchState } from './state.ts';
+import { type Input, type Output, openWatch, step } from './step.ts';
+
+describe('what is asked to be saved', () => {
+  const open = (start: Start, rules: Rules = RULES): WatchState => openWatch(T0, start, null, EMPTY_TAIL, rules);
+  const polled = (state: WatchState, words: string[], rules: Rules = RULES): Output =>
+    step(state, { at: T0, is: 'looked', look: lookOf(words, T0) }, rules);
+
+  test('a cursor that was just set is saved before armed is told: a kill between them makes no second baseline', () => {
+    const out = polled(open({ is: 'baseline' }), ['1', '2']);
+    assert.equal(out.save, true);
+    assert.equal(savedOf(out.state).cursor, 2);
+  });
+
+  test('mail is told before the cursor is saved', () => {
+    const armed = answer(polled(open({ is: 'baseline' }), []), 1, T0, RULES);
+    const out = polled(armed.state, ['1']);
+    assert.equal(out.save, false);
+    assert.equal(savedOf(out.state).cursor, 0);
+    assert.equal(out.kept.cursor, 1);
+    assert.equal(answer(out, 1, T0, RULES).save, true);
+  });
+
+  test('every full poll saves, also a failed one; a tick without a look never does, even when its heartbeat is told', () => {
+    const rules = { ...RULES, heartbeatMs: 1000 };
+    const armed = answer(polled(open({ is: 'baseline' }, rules), [], rules), 1, T0, rules);
+    assert.equal(armed.save, true);
+    assert.equal(polled(armed.state, [], rules).save, true);
+    assert.equal(step(armed.state, { at: T0, is: 'failed', fault: REFUSED }, rules).save, true);
+    assert.equal(step(armed.state, { at: T0, is: 'beat' }, rules).save, false);
+    const beat = step(armed.state, { at: T0 + 1000, is: 'beat' }, rules);
+    assert.equal(beat.offer.length, 1);
+    assert.equal(answer(beat, 1, T0 + 1000, rules).save, false);
+  });
+});
+
+describe('what the board is told', () => {
+  const at = T0;
+  const looks = (state: WatchState, ...words: string[]): Output =>
+    step(state, { at, is: 'looked', look: lookOf(words, at) }, RULES);
+
+  test('levels at once, events only when the sink took them, a refusal as held', () => {
+    const out = looks(
+      openWatch(at, { is: 'resume' }, { cursor: 0, state: 'UP', consecutive_failures: 0 }, EMPTY_TAIL, RULES),
+      '1',
+      '2',
+    );
+    assert.deepEqual(
+      out.facts.map((fact) => fact.is),
+      ['looked'],
+    );
+    const after = answer(out, 2, at, RULES);
+    assert.deepEqual(
+      after.facts.map((fact) => fact.is),
+      ['told', 'held'],
+    );
+    const [told] = after.facts;
+    assert.deepEqual(told?.is === 'told' && told.events.map(worded), ['armed(0)', 'new(1)']);
+  });
+
+  test('reach: unseen, up, failing, down at the threshold, up again', () => {
+    let state = openWatch(at, { is: 'baseline' }, null, EMPTY_TAIL, { ...RULES, alertAfter: 2 });
+    const seen = [state.reach.is as string];
+    for (const word of ['up', 'failing', 'down', 'down', 'up']) {
+      const input: Input =
+        word === 'up' ? { at, is: 'looked', look: lookOf([], at) } : { at, is: 'failed', fault: REFUSED };
+      const out = step(state, input, { ...RULES, alertAfter: 2 });
+      state = out.offer.length === 0 ? out.state : answer(out, out.offer.length, at, RULES).state;
+      seen.push(state.reach.is);
+    }
+    assert.deepEqual(seen, ['unseen', 'up', 'failing', 'down', 'down', 'up']);
+  });
+
+  test('a DOWN that was resumed is shown down on its first failure, since then', () => {
+    const state = openWatch(
+      at,
+      { is: 'resume' },
+      { cursor: 1, state: 'DOWN', consecutive_failures: 5 },
+      EMPTY_TAIL,
+      RULES,
+    );
+    const { reach } = step(state, { at, is: 'failed', fault: REFUSED }, RULES).state;
+    assert.deepEqual(reach, { is: 'down', since: at, failures: 6, why: 'refused' });
+  });
+
+  test('what the agent was told is not what is true: a blip after an untold recovery is failing, not down', () => {
+    const rules: Rules = { ...RULES, delivery: 'at-least-once' };
+    const down = openWatch(
+      at,
+      { is: 'resume' },
+      { cursor: 1, state: 'DOWN', consecutive_failures: 5 },
+      EMPTY_TAIL,
+      rules,
+    );
+    const healthy = step(down, { at, is: 'looked', look: lookOf(['1'], at) }, rules);
+    const untold = answer(healthy, 0, at, rules);
+    assert.equal(step(untold.state, { at, is: 'failed', fault: REFUSED }, rules).state.reach.is, 'failing');
+  });
+});
+
+describe('what an event carries', () => {
+  const armedAt0 = openWatch(
+    T0,
+    { is: 'resume' },
+    { cursor: 0, state: 'UP', consecutive_failures: 0 },
+    EMPTY_TAIL,
+    RULES,
+  );
+  const mailOf = (row: Partial<Row>, rules: Rules = RULES): Event | undefined => {
+    const look = lookOf(['1'], T0);
+    const rows = look.evidence.rows.map((each) => ({ ...each, ...row }));
+    return step(armedAt0, { at: T0, is: 'looked', look: { ...look, evidence: { is: 'log', rows, max: 1 } } }, rules)
+      .offer[1];
+  };
+
+  test('source, time, persona, an id that is the same for ever, and a wake class', () => {
+    assert.deepEqual(mailOf({}), {
+      event: 'new',
+      source: 'kijito-inbox',
+      ts: '2026-06-20T00:00:00.000000+00:00',
+      persona: 'ada',
+      event_id: 'ada:new:1',
+      wake_class: 'mail',
+      id: 1,
+      from: 'river',
+      created: '2026-06-20T00:00:00',
+      content: 'hello',
+    });
+  });
+
+  test('without content there is no content key; without a persona no persona key', () => {
+    const event = mailOf({ content: null }, { ...RULES, persona: null });
+    assert.ok(event !== undefined && !('content' in event) && !('persona' in event));
+    assert.equal(event.event_id, '_:new:1');
+    assert.equal((mailOf({ content: '' }) as { content?: string }).content, '');
+  });
+
+  test('every other event counts on within the run, also those that are said again', () => {
+    const rules: Rules = { ...RULES, delivery: 'at-least-once', alertAfter: 1 };
+    const ids: string[] = [];
+    let state = openWatch(T0, { is: 'baseline' }, null, EMPTY_TAIL, rules);
+    for (const takes of [0, 1]) {
+      const out = step(state, { at: T0, is: 'failed', fault: REFUSED }, rules);
+      ids.push(...out.offer.map((event) => event.event_id));
+      state = answer(out, takes, T0, rules).state;
+    }
+    assert.deepEqual(ids, ['ada:alert:00ff00ff00ff00ff-1', 'ada:alert:00ff00ff00ff00ff-2']);
+  });
+
+  test('an answer of the sink without an offer is a mistake of the caller, and said so', () => {
+    assert.throws(() => step(armedAt0, { at: T0, is: 'taken', taken: { is: 'all' } }, RULES), /without an offer/);
+  });
+});
