@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { Fact } from '../../core/board/index.ts';
+import { exactly, Fault, type FaultCode, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { EMPTY_TAIL, type Sink, type Taken } from '../../core/sinks/index.ts';
+import type { Levels, Mark, Persona, Source } from '../../core/sources/index.ts';
+import {
+  createRounds,
+  createWatcher,
+  openWatch,
+  type RoundsOptions,
+  type Rules,
+  type Saved,
+  type Start,
+  type Watcher,
+} from '../../core/watch/index.ts';
+import { fakeClock } from './fake-clock.ts';
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+/** Off the beat of the ticks. */
+export const RESCAN = 9.5 * MINUTE;
+export const FULL: Taken = {
+  is: 'stopped',
+  count: 0,
+  fault: new Fault('no-space', 'disk is full', { is: 'machine', key: 'disk' }),
+};
+
+export const fault = (code: FaultCode) => new Fault(code, code, { is: 'source', key: 'kijito' });
+const personaOf = (address: string): Persona => ({ id: address, address, label: address });
+
+/** A request that no server ever answers. */
+function hanging(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+export interface RoundsSetting {
+  readonly personas?: readonly string[];
+  readonly options?: Partial<RoundsOptions>;
+  readonly rules?: Partial<Rules>;
+  /** Whether the source long-polls. */
+  readonly holds?: boolean;
+  /** Whether personas may be adopted. */
+  readonly adopts?: boolean;
+  readonly run?: boolean;
+}
+
+/**
+ * One hive and its rounds on a clock that stands still. `since()` is what the hive and the sinks saw since the last call:
+ * `pending`, `hold CURSOR`, `look NAME`, `NAME EVENT`, `open NAME`, `personas`.
+ */
+export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
+  const clock = fakeClock();
+  const log: string[] = [];
+  const facts: Fact[] = [];
+  const world = {
+    mail: new Map<string, number>(),
+    directory: [] as string[],
+    /** Faults by what was asked: `pending`, `hold`, `personas`, or a name. */
+    faults: new Map<string, Fault>(),
+    /** What never answers, by the same words. */
+    hangs: new Set<string>(),
+    /** Levels that lie: these instead of the mail that is there. */
+    levels: null as Levels['of'] | null,
+    cursor: 'c1' as string | null,
+    /** Lets the hold answer. */
+    news: () => {},
+    take: (_: string, __: readonly string[]): Taken | Promise<Taken> => ({ is: 'all' }),
+    open: (address: string): Promise<Watcher | null> => Promise.resolve(watcherOf(address, { is: 'born' })),
+    looked: () => {},
+    /** Called while a request is under way. */
+    during: (_: string) => {},
+    hint: (_: string) => {},
+    rescanFailures: [] as Fault[],
+  };
+  async function asked(what: string, words: string, signal: AbortSignal): Promise<void> {
+    log.push(words);
+    signal.throwIfAborted();
+    world.during(what);
+    if (world.hangs.has(what)) await hanging(signal);
+    const refusal = world.faults.get(what);
+    if (refusal !== undefined) throw refusal;
+  }
+  const levels = (): Levels => ({
+    at: clock.now(),
+    of: world.levels ?? new Map([...world.mail].map(([name, n]) => [name, { unread: exactly(n), urgent: exactly(0) }])),
+    cursor: setting.holds ? world.cursor : null,
+  });
+  const hold = async (cursor: string, ms: number, signal: AbortSignal): Promise<Levels> => {
+    await asked('hold', `hold ${cursor} ${ms}`, signal);
+    const cut = new AbortController();
+    world.news = () => cut.abort();
+    await clock.sleep(ms, AbortSignal.any([signal, cut.signal]));
+    signal.throwIfAborted();
+    return levels();
+  };
+  const source: Source = {
+    id: 'kijito',
+    kind: 'kijito-inbox',
+    async personas(signal) {
+      await asked('personas', 'personas', signal);
+      return world.directory.map(personaOf);
+    },
+    async look({ address }, _: Mark, signal) {
+      await asked(address, `look ${address}`, signal);
+      const max = world.mail.get(address) ?? 0;
+      const rows = Array.from({ length: max }, (_, i) => ({
+        id: i + 1,
+        from: 'river',
+        created: 'c',
+        content: 'x',
+        read: false,
+      }));
+      const evidence = { is: 'log' as const, rows, max };
+      return { at: clock.now(), unread: exactly(max), urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence };
+    },
+    pending: {
+      async once(signal) {
+        await asked('pending', 'pending', signal);
+        return levels();
+      },
+      ...(setting.holds ? { hold } : {}),
+    },
+    hints(wake) {
+      world.hint = wake;
+      return { [Symbol.dispose]: () => void log.push('hints end') };
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const watcherOf = (address: string, start: Start): Watcher => {
+    const rules: Rules = {
+      persona: address,
+      address,
+      source: 'kijito-inbox',
+      run: '00ff00ff00ff00ff',
+      pollSeconds: 60,
+      alertAfter: 3,
+      maxReplay: 50,
+      heartbeatMs: null,
+      suppressed: new Set(),
+      delivery: 'at-least-once',
+      ...setting.rules,
+    };
+    const sink: Sink<Saved> = {
+      keeps: true,
+      open: async () => EMPTY_TAIL,
+      async take(events) {
+        const names = events.map((event) => (event.event === 'new' ? `new ${event.id}` : event.event));
+        const taken = await world.take(address, names);
+        for (const name of names) log.push(`${address} ${taken.is === 'all' ? '' : '!'}${name}`);
+        return taken;
+      },
+      [Symbol.asyncDispose]: async () => void log.push(`close ${address}`),
+    };
+    const state = openWatch(clock.now(), start, null, EMPTY_TAIL, rules);
+    const put = (fact: Fact) => void facts.push(fact);
+    return createWatcher({ persona: personaOf(address), source, sink, saver: null, rules, state, clock, put });
+  };
+  const rounds = createRounds({
+    source,
+    clock,
+    put: (fact) => void facts.push(fact),
+    intervalMs: MINUTE,
+    resyncEvery: 10,
+    fastPath: true,
+    holdMs: 50 * SECOND,
+    looksAtOnce: 4,
+    adopt: setting.adopts
+      ? {
+          everyMs: RESCAN,
+          open: (persona) => {
+            log.push(`open ${persona.address}`);
+            return world.open(persona.address);
+          },
+          named: personaOf,
+          rescanFailed: (why) => void world.rescanFailures.push(why),
+        }
+      : null,
+    looked: () => world.looked(),
+    ...setting.options,
+  });
+  const stop = new AbortController();
+  const watchers = (setting.personas ?? ['ada', 'bo']).map((address) => watcherOf(address, { is: 'baseline' }));
+  const since = () => log.splice(0);
+  const start = (): Promise<void> => rounds.run(watchers, stop.signal);
+  let ended: Promise<void> = Promise.resolve();
+  if (setting.run !== false) {
+    ended = start();
+    await clock.advance(0);
+  }
+  t.after(async () => {
+    stop.abort();
+    await ended.catch(() => {}); // a test of its failure has seen it
+    assert.equal(clock.waiting, 0, 'timers left at the end');
+  });
+  return { clock, world, rounds, stop, since, ended, start, facts, watcherOf };
+}
+
+export const looks = (seen: readonly string[]) => seen.filter((words) => words.startsWith('look'));
+export const counted = (seen: readonly string[], words: string) => seen.filter((each) => each.startsWith(words)).length;

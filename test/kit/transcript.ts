@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import type { Event } from '../../core/events/index.ts';
+import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { EMPTY_TAIL, type Tail } from '../../core/sinks/index.ts';
+import type { Look, Row } from '../../core/sources/index.ts';
+import { openWatch, type Rules, type Saved, type Start, savedOf, step } from '../../core/watch/index.ts';
+
+type Input = Parameters<typeof step>[1];
+type Output = ReturnType<typeof step>;
+
+/** How a transcript begins, as far as it differs from a first start at most once. */
+export interface Setting {
+  readonly rules?: Partial<Rules>;
+  readonly start?: Start;
+  readonly saved?: Saved;
+  readonly tail?: Tail;
+}
+
+export const RULES: Rules = {
+  persona: 'ada',
+  address: 'ada',
+  source: 'kijito-inbox',
+  run: '00ff00ff00ff00ff',
+  pollSeconds: 60,
+  alertAfter: 3,
+  maxReplay: 50,
+  heartbeatMs: null,
+  suppressed: new Set(),
+  delivery: 'at-most-once',
+};
+/** At least once. */
+export const ONCE_MORE: Setting = { rules: { delivery: 'at-least-once' } };
+/** When every transcript begins. */
+export const T0 = Date.UTC(2026, 5, 20);
+
+/**
+ * Plays a transcript: a list of what happens, each line with what comes of it.
+ *
+ *     poll 1 2/bo      the inbox holds message 1 from river and message 2 from bo; `poll 1-5` five messages
+ *     fail             the inbox could not be read
+ *     beat             a tick that looks at nothing
+ *     +60s             time passes (-60s: the wall clock is set back)
+ *     restart          a new process, with what was saved and the ids the sink holds; `restart seed 5`, `restart unsaved`
+ *     ... takes 1      the sink takes one event and refuses the rest
+ *
+ *     -> told events, !refused events | cursor, state and failures as they would be saved
+ */
+export function given(setting: Setting = {}): (script: TemplateStringsArray) => void {
+  return ([script = '']) => play(script, setting);
+}
+
+function play(script: string, setting: Setting): void {
+  const rules = { ...RULES, ...setting.rules };
+  const sinkHolds = new Set(setting.tail?.eventIds);
+  let at = T0;
+  let state = openWatch(
+    at,
+    setting.start ?? { is: 'baseline' },
+    setting.saved ?? null,
+    setting.tail ?? EMPTY_TAIL,
+    rules,
+  );
+  const saved = (): string => {
+    const { cursor, state: told, consecutive_failures } = savedOf(state);
+    return `${cursor} ${told} ${consecutive_failures}`;
+  };
+  const act = (input: Input, takes: number): string => {
+    const out = step(state, input, rules);
+    const count = Math.min(takes, out.offer.length);
+    state = out.offer.length === 0 ? out.state : answer(out, count, at, rules).state;
+    const told = out.offer.slice(0, count);
+    for (const event of told) if (event.event === 'new') sinkHolds.add(event.event_id);
+    return [...told.map(worded), ...out.offer.slice(count).map((event) => `!${worded(event)}`)].join(' ');
+  };
+  const run = (command: string): string => {
+    const [verb = '', ...words] = command.replace(/ takes \d+$/, '').split(' ');
+    const takes = Number(/ takes (\d+)$/.exec(command)?.[1] ?? Number.POSITIVE_INFINITY);
+    if (verb === 'poll') return act({ at, is: 'looked', look: lookOf(words, at) }, takes);
+    if (verb === 'fail') return act({ at, is: 'failed', fault: REFUSED }, takes);
+    if (verb === 'beat') return act({ at, is: 'beat' }, takes);
+    if (verb === 'restart') {
+      const seed = words[0] === 'seed' ? ({ is: 'seed', id: Number(words[1]) } as const) : null;
+      const kept = words[0] === 'unsaved' ? null : savedOf(state);
+      state = openWatch(at, seed ?? { is: 'resume' }, kept, { eventIds: sinkHolds }, rules);
+      return '';
+    }
+    assert.match(verb, /^[+-]\d+s$/);
+    at += Number(verb.slice(0, -1)) * 1000;
+    return '';
+  };
+  const lines = script.split('\n').map((line) => line.trim().replace(/\s+/g, ' '));
+  const expected = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  const actual = expected.map((line) => {
+    const command = line.split(/ ?(?:->|\|)/)[0] ?? '';
+    const told = run(command);
+    return [command, ...(told === '' ? [] : ['->', told]), '|', saved()].join(' ');
+  });
+  assert.equal(actual.join('\n'), expected.join('\n'));
+}
+
+/** The sink took the first `count` of what was offered. */
+export function answer(out: Output, count: number, at: number, rules: Rules): Output {
+  const taken =
+    count === out.offer.length ? ({ is: 'all' } as const) : ({ is: 'stopped', count, fault: FULL } as const);
+  return step(out.state, { at, is: 'taken', taken }, rules);
+}
+
+export const REFUSED = new Fault('refused', 'refused', { is: 'source', key: 'kijito' });
+const FULL = new Fault('no-space', 'full', { is: 'machine', key: 'disk' });
+
+/** `1 2/bo 4-6` as rows. */
+export function lookOf(words: readonly string[], at: number): Look {
+  const rows = words.flatMap((word): Row[] => {
+    const [ids = '', from = 'river'] = word.split('/');
+    const [first = 0, last = first] = ids.split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (_, i) => ({
+      id: first + i,
+      from,
+      created: '2026-06-20T00:00:00',
+      content: 'hello',
+      read: false,
+    }));
+  });
+  const max = rows.at(-1)?.id ?? 0;
+  const unread = exactly(rows.length);
+  return { at, unread, urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence: { is: 'log', rows, max } };
+}
+
+export function worded(event: Event): string {
+  switch (event.event) {
+    case 'new':
+      return `new(${event.id}${event.self ? ' self' : ''})`;
+    case 'armed':
+    case 'recovered':
+    case 'heartbeat':
+      return `${event.event}(${event.cursor})`;
+    case 'alert':
+      return `alert(${event.consecutive_failures} ${event.seconds}s)`;
+    case 'seed_ahead':
+      return `seed_ahead(${event.seeded}>${event.current_max})`;
+    case 'replay_capped':
+      return `replay_capped(${event.capped_to} -${event.dropped})`;
+    case 'persona_added':
+      return 'persona_added';
+  }
+}
+
+export const resumed = (cursor: number | null, state: 'UP' | 'DOWN' = 'UP', failures = 0): Setting => ({
+  start: { is: 'resume' },
+  saved: { cursor, state, consecutive_failures: failures },
+});
+export const withRules = (setting: Setting, rules: Partial<Rules>): Setting => ({
+  ...setting,
+  rules: { ...setting.rules, ...rules },
+});
