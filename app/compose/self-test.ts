@@ -1,5 +1,6 @@
 import { type Event, newEventId, wakeClassOf } from '../../core/events/index.ts';
 import { faultOf, isoOf } from '../../core/model/index.ts';
+import { silentLog } from '../../core/ports/index.ts';
 import type { Persona, Source } from '../../core/sources/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
 import type { Machine } from './machine.ts';
@@ -16,7 +17,8 @@ export async function selfTest(
   machine: Machine,
 ): Promise<boolean> {
   const emit = plan.emit.is === 'exec' ? plan.emit : ({ is: 'stdout' } as const);
-  await using sinks = watchSinks({ ...plan, emit }, machine, personas);
+  // What a sink would say of itself is in the verdict.
+  await using sinks = watchSinks({ ...plan, emit }, { ...machine, log: silentLog }, personas);
   let passed = true;
   for (const persona of personas) {
     const who = persona.address === '' ? persona.label : persona.id;

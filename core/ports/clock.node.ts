@@ -1,5 +1,8 @@
 import type { Clock } from './clock.ts';
 
+/** Node fires a timer that is set for longer at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 export const realClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -7,16 +10,26 @@ export const realClock: Clock = {
     new Promise((resolve) => {
       if (signal.aborted) return resolve();
       const done = (): void => {
-        clearTimeout(timer);
+        timer[Symbol.dispose]();
         signal.removeEventListener('abort', done);
         resolve();
       };
-      const timer = setTimeout(done, ms);
+      const timer = startTimer(ms, done);
       signal.addEventListener('abort', done, { once: true });
     }),
-  after: (ms, run) => {
-    const timer = setTimeout(run, ms);
-    timer.unref();
-    return { [Symbol.dispose]: () => clearTimeout(timer) };
-  },
+  after: (ms, run) => startTimer(ms, run, (timer) => timer.unref()),
 };
+
+/** One timer after the other, each no longer than Node can wait. */
+function startTimer(ms: number, run: () => void, made: (timer: NodeJS.Timeout) => void = () => {}): Disposable {
+  let left = ms;
+  let timer: NodeJS.Timeout;
+  const next = (): void => {
+    const part = Math.min(left, LONGEST_MS);
+    left -= part;
+    timer = setTimeout(left > 0 ? next : run, part);
+    made(timer);
+  };
+  next();
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
+}

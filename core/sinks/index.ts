@@ -2,3 +2,4 @@ export { createExecSink, type ExecSinkOptions } from './exec.ts';
 export { createFileSink, type FileSinkOptions } from './file.ts';
 export { EMPTY_TAIL, type Sink, type Tail, type Taken } from './sink.ts';
 export { createStdoutSink, type StdoutSinkOptions } from './stdout.node.ts';
+export { createTrouble, type Trouble } from './trouble.ts';

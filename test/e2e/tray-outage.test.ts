@@ -10,9 +10,7 @@ const NAMES = Array.from({ length: 60 }, (_, i) => `p${String(i).padStart(2, '0'
 const FAST = { pollSeconds: 1, alertAfter: 2, holdSeconds: 1 };
 
 function homeWith(hive: { readonly url: string }, more: object = {}): TrayHome {
-  const home = trayHome();
-  home.settings({ primary: { is: 'kijito', base: hive.url }, ...FAST, ...more });
-  return home;
+  return trayHome({ primary: { is: 'kijito', base: hive.url }, ...FAST, ...more });
 }
 
 const all = (tray: TrayProcess, state: 'UP' | 'DOWN', n: number) =>

@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const EVERY_MS = 10;
+/** Long, for machines that are busy with other tests; what is waited for comes much sooner. */
+const WITHIN_MS = 20_000;
+
+/** Waits until `happened`. @throws after `withinMs`, naming `what` was waited for */
+export async function until(
+  what: string | (() => string),
+  happened: () => boolean,
+  withinMs: number = WITHIN_MS,
+): Promise<void> {
+  const end = performance.now() + withinMs;
+  while (!happened()) {
+    if (performance.now() > end) {
+      throw new Error(`not within ${withinMs} ms: ${typeof what === 'string' ? what : what()}`);
+    }
+    await sleep(EVERY_MS);
+  }
+}
