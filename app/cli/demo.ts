@@ -1,4 +1,6 @@
+import { parseArgs } from 'node:util';
 import type { Command } from './command.ts';
+import { usage } from './outcome.ts';
 import { withHive } from './with-hive.ts';
 
 const MAIL = [
@@ -30,7 +32,8 @@ export const command: Command = {
     'Sends seven messages between four personas of the local hive: ada, bo, cyrus and dora. Run it again for more.',
   ],
   examples: [{ run: 'hivebar demo', does: 'see badges, notifications and event files at work' }],
-  async run(_args, io) {
+  async run(args, io) {
+    takesNothing(args);
     await withHive(io, 'hivebar demo', null, true, (hive) => {
       for (const mail of MAIL) hive.sendNow(mail);
       hive.markRead(QUIET, 'all');
@@ -39,3 +42,11 @@ export const command: Command = {
     return 0;
   },
 };
+
+function takesNothing(args: readonly string[]): void {
+  try {
+    parseArgs({ args: [...args], options: {} });
+  } catch (error) {
+    throw usage(error);
+  }
+}

@@ -62,6 +62,7 @@ export function claimInstance(run: string, machine: Machine): Claim {
   const write = (name: string, text: string): void => writeAtomically(disk, random, join(run, name), text);
   const say = (port: number | null): void =>
     write(FILE, `${JSON.stringify({ id, pid: machine.pid, startedAt, port })}\n`);
+  remove(machine, join(run, 'port')); // of a dead one: who finds a port file finds us behind it
   write('token', `${token}\n`);
   say(null);
   return {
@@ -70,8 +71,8 @@ export function claimInstance(run: string, machine: Machine): Claim {
       id,
       token,
       publish(port) {
-        say(port);
         write('port', `${port}\n`);
+        say(port);
       },
       [Symbol.dispose]() {
         for (const name of names) remove(machine, join(run, name));

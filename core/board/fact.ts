@@ -31,6 +31,7 @@ export type Fact =
       readonly unread: Count;
       readonly urgent: Count;
       readonly vital: Vital;
+      /** Mail up to this id was handed over; what is told afterwards moves it on. */
       readonly cursor: number | null;
     }
   /** Counts without a full look, from the pending list. */

@@ -256,11 +256,12 @@ function waiting(cell: PersonaCell, now: Partial<Pick<PersonaCell, 'held' | 'beh
 /** Whatever the sink took, it takes again: nothing is held any more, also when there was nothing to take. */
 function told(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCell {
   const last = fact.events.at(-1);
-  const mail = fact.events.some((event) => event.event === 'new');
+  const mail = fact.events.findLast((event) => event.event === 'new');
   const shown = {
     ...cell.shown,
+    cursor: mail?.id ?? cell.shown.cursor,
     lastEventId: last?.event_id ?? cell.shown.lastEventId,
-    lastMailAt: mail ? fact.at : cell.shown.lastMailAt,
+    lastMailAt: mail === undefined ? cell.shown.lastMailAt : fact.at,
   };
   return waiting({ ...cell, shown }, { held: null });
 }

@@ -23,18 +23,23 @@ export interface TrayHome extends Disposable {
   readonly env: Readonly<Record<string, string>>;
   /** A path in `HIVEBAR_HOME`. */
   at(...names: string[]): string;
-  /** Writes `config.json`. */
-  settings(settings: object): void;
+  /** What `run/` says. Null: no such file. */
+  ran(name: 'port' | 'token' | 'hivebar.json'): string | null;
   /** The events of a file stem that a follower could have read, archives first. */
   events(stem: string): readonly EventLine[];
   /** Ids of its `new` events. */
   mail(stem: string): readonly unknown[];
-  /** `hivebar ARGS` to its end; `input` is its stdin. */
-  run(args: readonly string[], input?: string): Promise<Ended & { readonly stdout: string; readonly stderr: string }>;
+  /** `hivebar ARGS` to its end, with an empty stdin unless one is given. */
+  run(args: readonly string[], of?: RunOptions): Promise<Ended & { readonly stdout: string; readonly stderr: string }>;
   /** The tray process, at any port, as soon as it serves. @throws with what it said when it ends instead */
   start(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<TrayProcess>;
   /** The tray process whatever becomes of it. */
   spawn(args?: readonly string[], env?: Readonly<Record<string, string>>): Cli;
+}
+
+export interface RunOptions {
+  readonly stdin?: string | Buffer;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface TrayProcess extends AsyncDisposable {
@@ -62,12 +67,20 @@ export interface TrayProcess extends AsyncDisposable {
 /** No desktop, also where the tests are run on one. */
 const NO_DESKTOP = { DBUS_SESSION_BUS_ADDRESS: '', DISPLAY: '', WAYLAND_DISPLAY: '' };
 
-export function trayHome(): TrayHome {
+/** What a first run would decide where no Kijito daemon runs, and without its greeting. */
+const LOCAL = { primary: { is: 'local' } };
+
+/** `settings` is its `config.json`; null: there is none, as before a first run. */
+export function trayHome(settings: object | null = LOCAL): TrayHome {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'hivebar-tray-')));
   const home = join(root, 'home');
   const dir = join(root, 'hb');
-  mkdirSync(home);
   const at = (...names: string[]): string => join(dir, ...names);
+  mkdirSync(home);
+  if (settings !== null) {
+    mkdirSync(at('config'), { recursive: true, mode: 0o700 });
+    writeFileSync(at('config', 'config.json'), JSON.stringify(settings), { mode: 0o600 });
+  }
   // What was compiled is kept for all of them: each would pay a second for it.
   const env = { HOME: home, HIVEBAR_HOME: dir, XDG_CACHE_HOME: join(homedir(), '.cache'), ...NO_DESKTOP };
   const input = join(root, 'stdin');
@@ -80,15 +93,14 @@ export function trayHome(): TrayHome {
     dir,
     env,
     at,
-    settings: (settings) => {
-      mkdirSync(at('config'), { recursive: true, mode: 0o700 });
-      writeFileSync(at('config', 'config.json'), JSON.stringify(settings), { mode: 0o600 });
-    },
+    ran: (name) => (existsSync(at('run', name)) ? readFileSync(at('run', name), 'utf8') : null),
     events,
     mail: (stem) => events(stem).flatMap((event) => (event.event === 'new' ? [event.id] : [])),
-    run: (args, text = '') => {
-      writeFileSync(input, text);
-      return runCli(args, { env, wrap: ['/bin/sh', '-c', `exec "$@" <'${input}'`, 'sh'] });
+    run: (args, { stdin, env: more = {} } = {}) => {
+      const of = { env: { ...env, ...more } };
+      if (stdin === undefined) return runCli(args, of);
+      writeFileSync(input, stdin);
+      return runCli(args, { ...of, wrap: ['/bin/sh', '-c', `exec "$@" <'${input}'`, 'sh'] });
     },
     spawn,
     start: async (args = [], more = {}) => await served(spawn(args, more), dir),
@@ -102,8 +114,8 @@ async function served(cli: Cli, dir: string): Promise<TrayProcess> {
   let port = 0;
   try {
     await cli.until('its port', () => {
-      const said = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8') || '{}') as Record<string, unknown>) : {};
-      port = said.pid === cli.pid && typeof said.port === 'number' ? said.port : 0;
+      const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+      port = text.includes(`"pid":${cli.pid},`) ? Number(/"port":(\d+)/.exec(text)?.[1] ?? 0) : 0;
       return port > 0;
     });
   } catch (error) {

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, beforeEach, describe, test } from 'node:test';
+import { COMMANDS } from './commands.ts';
+import { dispatch } from './dispatch.ts';
+
+const homes: string[] = [];
+let home = '';
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'hivebar-cli-'));
+  homes.push(home);
+});
+after(() => {
+  for (const each of homes) rmSync(each, { recursive: true, force: true });
+});
+
+/** One command line in a home of its own, with no tray process there. */
+async function hivebar(args: readonly string[], stdin = '', env: Readonly<Record<string, string>> = {}) {
+  let stdout = '';
+  let stderr = '';
+  const code = await dispatch(
+    args,
+    {
+      env: { HIVEBAR_HOME: home, ...env },
+      out: (text) => {
+        stdout += text;
+      },
+      err: (text) => {
+        stderr += text;
+      },
+      input: async () => stdin,
+    },
+    COMMANDS,
+  );
+  return { code, stdout, stderr };
+}
+
+const good = async (args: readonly string[], stdin?: string): Promise<string> => {
+  const { code, stdout, stderr } = await hivebar(args, stdin);
+  assert.deepEqual([code, stderr], [0, ''], args.join(' '));
+  return stdout;
+};
+
+const sendTo = (to: string, ...words: string[]): Promise<string> =>
+  good(['send', '--to', to, '--from', 'me', ...words]);
+
+/** The marks and ids that `inbox list` shows. */
+const marks = async (persona: string): Promise<string[]> =>
+  (await good(['inbox', 'list', persona]))
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.slice(0, 8));
+
+describe('send', () => {
+  test('says which id it got, and where it went', async () => {
+    assert.equal(await sendTo('ada', 'one'), 'sent 1 to ada\n');
+    assert.equal(await sendTo('bo', 'two', 'words'), 'sent 2 to bo\n');
+    assert.match(await good(['inbox', 'show', 'bo']), /\n {2}two words\n$/);
+  });
+
+  test('without words the text comes from stdin, its last line break cut off', async () => {
+    for (const text of ['one line', 'two\nlines', ' "quotes" \\ \u2028 é 😀 \t ', '--help', 'x'.repeat(900_000)]) {
+      await good(['send', '--to', 'ada', '--from', 'ci', '--urgent'], `${text}\n`);
+      const [letter] = JSON.parse(await good(['inbox', 'show', 'ada', '--json']));
+      assert.deepEqual([letter.content, letter.urgent, letter.from], [text, true, 'ci']);
+    }
+  });
+
+  test('what looks like a flag is text behind --', async () => {
+    await sendTo('ada', '--', '--help', '-x');
+    assert.match(await good(['inbox', 'show', 'ada']), /\n {2}--help -x\n$/);
+  });
+
+  test('a name that a terminal would act on is shown harmless', async () => {
+    assert.equal(await sendTo('\u202eada', 'hi'), 'sent 1 to \\u202eada\n');
+  });
+});
+
+describe('inbox', () => {
+  test('list and show mark nothing; read marks what it shows, and only that', async () => {
+    for (const text of ['one', 'two', 'three']) await sendTo('ada', text);
+    assert.deepEqual(await marks('ada'), ['*      3', '*      2', '*      1']);
+    assert.match(await good(['inbox', 'show', 'ada']), /^#3 from me, \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n {2}three\n$/);
+    await good(['inbox', 'show', 'ada', '1', '2']);
+    assert.deepEqual(await marks('ada'), ['*      3', '*      2', '*      1']);
+    assert.match(await good(['inbox', 'read', 'ada', '2']), /^#2 from me, .*\n {2}two\n$/);
+    assert.deepEqual(await marks('ada'), ['*      3', '       2', '*      1']);
+    const all = await good(['inbox', 'read', 'ada']);
+    assert.deepEqual(all.match(/^#\d/gm), ['#1', '#3'], 'oldest first');
+    assert.equal(await good(['inbox', 'read', 'ada']), 'ada has no unread mail\n');
+  });
+
+  test('a message that is not there is said, the others are shown, and the exit code is 1', async () => {
+    await sendTo('ada', 'one');
+    const { code, stdout, stderr } = await hivebar(['inbox', 'read', 'ada', '9', '1']);
+    assert.deepEqual([code, stderr], [1, 'hivebar inbox: ada has no message 9\n']);
+    assert.match(stdout, /^#1 /);
+    assert.equal((await hivebar(['inbox', 'show', 'bo', '1'])).code, 1, "another's message is not there either");
+  });
+
+  test('--limit and --json', async () => {
+    for (const text of ['one', 'two', 'three']) await sendTo('ada', text);
+    const rows = JSON.parse(await good(['inbox', 'list', 'ada', '--limit', '2', '--json']));
+    assert.deepEqual(
+      rows.map((row: { id: number; read: boolean }) => [row.id, row.read]),
+      [
+        [3, false],
+        [2, false],
+      ],
+    );
+    assert.equal(await good(['inbox', 'list', 'nobody']), 'nobody has no mail\n');
+    assert.equal(await good(['inbox', 'list', 'nobody', '--json']), '[]\n');
+    assert.equal(await good(['inbox', 'show', 'nobody', '--json']), '[]\n');
+  });
+
+  test('mail that a terminal would act on is shown harmless, each of its lines on one line', async () => {
+    await sendTo('ada', 'red \u001b[31m\u0007\r\nnext\u2028');
+    const shown = await good(['inbox', 'show', 'ada']);
+    for (const one of ['\u001b', '\u0007', '\u2028']) assert.ok(!shown.includes(one));
+    assert.equal(shown.split('\n').length, 4);
+    assert.equal((await good(['inbox', 'list', 'ada'])).split('\n').length, 2);
+  });
+});
+
+test('demo brings four personas with mail; one of them has read hers', async () => {
+  assert.match(await good(['demo']), /^sent 7 messages to ada, bo, cyrus and dora\n/);
+  await good(['demo']);
+  const unread = async (persona: string): Promise<number> =>
+    (await marks(persona)).filter((line) => line.startsWith('*')).length;
+  assert.deepEqual(await Promise.all(['ada', 'bo', 'cyrus', 'dora'].map(unread)), [4, 2, 6, 0]);
+});
+
+describe('a wrong command line exits 2 with the value and the next step, and touches nothing', () => {
+  const wrong: readonly (readonly [args: readonly string[], words: RegExp, env?: Readonly<Record<string, string>>])[] =
+    [
+      [['send', '--from', 'me', 'x'], /--to: who gets it\?/],
+      [['send', '--to', 'ada', 'x'], /--from: who sends it\?/],
+      [['send', '--to', 'ada', '--from', 'me'], /there is no text/],
+      [['send', '--to', 'ada', '--from', 'me', '--loud', 'x'], /--loud/],
+      [['inbox'], /list, show or read/],
+      [['inbox', 'mark', 'ada'], /list, show or read/],
+      [['inbox', 'read'], /whose inbox/],
+      [['inbox', 'show', 'ada', 'x'], /x is not a whole number/],
+      [['inbox', 'list', 'ada', '3'], /takes no ids \(3\)/],
+      [['inbox', 'list', 'ada', '--limit', '0'], /0 is not a whole number above 0/],
+      [['demo', 'extra'], /extra/],
+      [['run', 'extra'], /extra/],
+      [['--tray-driver', 'gtk'], /--tray-driver gtk: must be sni or systray2/],
+      [['--no-tray', '--tray-driver', 'sni'], /--tray-driver and --no-tray/],
+      [['--port', '70000'], /--port 70000: must be a port number from 0 to 65535/],
+      [['--port', 'http'], /--port http: must be/],
+      [['--port=-1'], /--port -1: must be/],
+      [[], /HIVEBAR_PORT 7475x: must be/, { HIVEBAR_PORT: '7475x' }],
+    ];
+  for (const [args, words, env] of wrong) {
+    test(`hivebar ${args.join(' ')}`, async () => {
+      const { code, stdout, stderr } = await hivebar(args, '', env);
+      assert.deepEqual([code, stdout], [2, ''], stderr);
+      assert.match(stderr, words);
+      assert.match(stderr, /: see hivebar (send|inbox|demo|run) --help\n$/);
+      assert.equal(existsSync(join(home, 'hivebar.sqlite')), false);
+    });
+  }
+
+  test('names that are none', async () => {
+    for (const [to, words] of [
+      ['a\nb', /"to" must not contain control characters/],
+      [' ', /"to" must be a name/],
+      ['x'.repeat(201), /200 characters at most/],
+    ] as const) {
+      const { code, stderr } = await hivebar(['send', '--to', to, '--from', 'me', 'x']);
+      assert.equal(code, 2);
+      assert.match(stderr, words);
+      assert.equal(stderr.trimEnd().split('\n').length, 1);
+    }
+  });
+});
