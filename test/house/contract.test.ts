@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { createActions } from '../../app/actions/index.ts';
+import { COMMANDS } from '../../app/cli/commands.ts';
+import { SETTINGS } from '../../app/config/tray/index.ts';
+import { parseWatch, watchHelp } from '../../app/config/watch/index.ts';
+import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../../app/status/wire.ts';
+import { realClock } from '../../core/ports/index.ts';
+import { ROOT } from './source-file.ts';
+
+const CONTRACT = readFileSync(join(ROOT, 'docs/CONTRACT.md'), 'utf8');
+
+/** Rows of the first table behind a heading, each as its cells. */
+function tableUnder(heading: string): readonly (readonly string[])[] {
+  const from = CONTRACT.indexOf(`\n${heading}\n`);
+  assert.ok(from >= 0, `docs/CONTRACT.md has no heading "${heading}"`);
+  const table = /\n(\|.*\n)+/.exec(CONTRACT.slice(from))?.[0] ?? '';
+  return table
+    .trim()
+    .split('\n')
+    .slice(2)
+    .map((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()))
+    .map((cells) => cells.slice(1, -1));
+}
+
+function codeIn(text: string): readonly string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+}
+
+describe('docs/CONTRACT.md says what the code does', () => {
+  test('every setting with its default', () => {
+    const said = tableUnder('### Settings: `config.json`').map(([key = '', value = '']) => [key, value]);
+    const has = Object.entries(SETTINGS.properties).map(([key, schema]) => [
+      `\`${key}\``,
+      'default' in schema ? String(schema.default) : null,
+    ]);
+    assert.deepEqual(
+      said.map(([key]) => key),
+      has.map(([key]) => key),
+    );
+    for (const [row, [key, value]] of has.entries()) {
+      if (value !== null) assert.equal(said[row]?.[1]?.replaceAll('`', ''), value, String(key));
+    }
+  });
+
+  test('every flag of the headless watch, and the defaults that are numbers', () => {
+    const rows = tableUnder('### Flags');
+    const said = rows.flatMap(([flags = '']) => codeIn(flags).map((flag) => flag.split(' ')[0] ?? ''));
+    const has = watchHelp().flatMap((line) => /^ {2}(--[\w-]+)/.exec(line)?.[1] ?? []);
+    assert.deepEqual([...said].sort(), [...has].sort());
+    const parsed = parseWatch([]);
+    assert.equal(parsed.is, 'plan');
+    const defaults = Object.fromEntries(rows.map(([flag = '', value = '']) => [codeIn(flag)[0]?.split(' ')[0], value]));
+    const { plan } = parsed;
+    assert.deepEqual(
+      ['--poll-seconds', '--alert-after', '--content-chars', '--max-replay', '--max-bytes', '--keep-logs'].map(
+        (flag) => defaults[flag],
+      ),
+      [plan.pollSeconds, plan.alertAfter, plan.contentChars, plan.maxReplay, plan.maxBytes, plan.keepLogs].map(String),
+    );
+    assert.equal(defaults['--rediscover-every'], String(plan.rediscoverSeconds));
+    assert.equal(defaults['--resync-every'], String(plan.resyncEvery));
+    assert.equal(defaults['--hive'], `\`${plan.hive}\``);
+  });
+
+  test('every key of the status JSON', () => {
+    const section = CONTRACT.slice(CONTRACT.indexOf('### `/status.json`'), CONTRACT.indexOf('### Stream'));
+    const said = new Set(codeIn(section).map((code) => code.replace('[]', '')));
+    const { totals, notifications, tray } = StatusWire.properties;
+    const has = [StatusWire, PersonaWire, CauseWire, HiveWire, totals, notifications, tray].flatMap((schema) =>
+      Object.keys(schema.properties),
+    );
+    assert.deepEqual(
+      has.filter((key) => !said.has(key)),
+      [],
+    );
+  });
+
+  test('every action and every command', () => {
+    const house = { poll: () => true, hiveChanged() {}, pause() {}, openPage: async () => {}, quit() {} };
+    const [, , actions = ''] = tableUnder('### Routes').find(([route = '']) => route.includes('actions')) ?? [];
+    assert.deepEqual(
+      [...createActions(house, realClock).keys()].filter((name) => !actions.includes(`\`${name} {`)),
+      [],
+    );
+    const commands = tableUnder('## 7. Command line').flatMap(([command = '']) => codeIn(command));
+    assert.deepEqual(
+      Object.keys(COMMANDS).filter((name) => !commands.some((command) => command.startsWith(`hivebar ${name}`))),
+      [],
+    );
+  });
+});
