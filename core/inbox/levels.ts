@@ -32,11 +32,9 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
   const changedSince = db.prepare<{ name: string; rev: number }>(
     'SELECT name, rev FROM personas WHERE rev > ? ORDER BY rev',
   );
-  const countOf = db.prepare<{ unread: number; urgent: number }>(
-    'SELECT count(*) AS unread, coalesce(sum(urgent), 0) AS urgent FROM inbox WHERE persona = ? AND read_at IS NULL',
-  );
-  const countAll = db.prepare<{ persona: string; unread: number; urgent: number }>(
-    'SELECT persona, count(*) AS unread, sum(urgent) AS urgent FROM inbox WHERE read_at IS NULL GROUP BY persona',
+  const countOf = db.prepare<{ unread: number; urgent: number }>('SELECT unread, urgent FROM personas WHERE name = ?');
+  const countAll = db.prepare<{ name: string; unread: number; urgent: number }>(
+    'SELECT name, unread, urgent FROM personas WHERE unread > 0',
   );
 
   const listeners = new Set<{ wake: (persona: string) => void }>();
@@ -63,7 +61,7 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
         unread: exactly(row.unread),
         urgent: exactly(row.urgent),
       });
-      return { rev, of: new Map(rows.map((row) => [row.persona, level(row)])) };
+      return { rev, of: new Map(rows.map((row) => [row.name, level(row)])) };
     }
     const changed = changedSince.all(counted.rev);
     const last = changed.at(-1);

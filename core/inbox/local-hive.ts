@@ -125,7 +125,6 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     const now = Math.floor(clock.now());
     const readAt = sameName(from, to) ? now : null;
     const id = sql.insert.run(to, from, content, urgent ? 1 : 0, now, readAt).lastInsertRowid;
-    sql.received.run(to, now, id);
     return { id, to };
   }
 
@@ -133,7 +132,6 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     const now = Math.floor(clock.now());
     let marked = 0;
     for (const id of ids) marked += sql.markOne.run(now, persona, id).changes;
-    if (marked > 0) sql.changed.run(persona);
     return marked;
   }
 
@@ -213,9 +211,6 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
         const some = transaction(db, () => {
           const rows = sql.old.all(Math.floor(olderThan), REAP_AT_ONCE);
           for (const row of rows) sql.remove.run(row.id);
-          for (const persona of new Set(rows.filter((row) => row.read_at === null).map((row) => row.persona))) {
-            sql.changed.run(persona);
-          }
           return rows.length;
         });
         reaped += some;

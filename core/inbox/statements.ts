@@ -15,7 +15,6 @@ export type HeadRow = Omit<StoredRow, 'content' | 'urgent'> & { readonly head: U
 
 /** Everything the local hive asks of its tables, beside the counts. */
 export function statementsOf(db: Database) {
-  const nextRev = '(SELECT coalesce(max(rev), 0) + 1 FROM personas)';
   // By bytes: SQLite's functions on text stop at a NUL, which a message may contain.
   const head = 'seq AS id, from_, created, read_at, substr(CAST(content AS BLOB), 1, ?) AS head';
   const whole = 'seq AS id, from_, content, urgent, created, read_at';
@@ -23,11 +22,6 @@ export function statementsOf(db: Database) {
     insert: db.prepare(
       'INSERT INTO inbox (persona, from_, content, urgent, created, read_at) VALUES (?, ?, ?, ?, ?, ?)',
     ),
-    received: db.prepare(
-      `INSERT INTO personas (name, created, last_id, rev) VALUES (?, ?, ?, ${nextRev})
-       ON CONFLICT (name) DO UPDATE SET last_id = excluded.last_id, rev = excluded.rev`,
-    ),
-    changed: db.prepare(`UPDATE personas SET rev = ${nextRev} WHERE name = ?`),
     lastId: db.prepare<{ last_id: number }>('SELECT last_id FROM personas WHERE name = ?'),
     personas: db.prepare<{ name: string; created: number }>('SELECT name, created FROM personas ORDER BY name'),
     newest: db.prepare<StoredRow>(
@@ -41,8 +35,8 @@ export function statementsOf(db: Database) {
     heads: db.prepare<HeadRow>(`SELECT ${head} FROM inbox WHERE persona = ? ORDER BY seq DESC LIMIT ?`),
     unreadIds: db.prepare<{ id: number }>('SELECT seq AS id FROM inbox WHERE persona = ? AND read_at IS NULL'),
     markOne: db.prepare('UPDATE inbox SET read_at = ? WHERE persona = ? AND seq = ? AND read_at IS NULL'),
-    old: db.prepare<{ id: number; persona: string; read_at: number | null }>(
-      'SELECT seq AS id, persona, read_at FROM inbox WHERE created < ? ORDER BY seq LIMIT ?',
+    old: db.prepare<{ id: number }>(
+      'SELECT seq AS id FROM inbox WHERE created < ? ORDER BY seq LIMIT ?',
     ),
     remove: db.prepare('DELETE FROM inbox WHERE seq = ?'),
   };
