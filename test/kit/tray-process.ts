@@ -84,7 +84,8 @@ export function trayHome(settings: object | null = LOCAL): TrayHome {
   // What was compiled is kept for all of them: each would pay a second for it.
   const env = { HOME: home, HIVEBAR_HOME: dir, XDG_CACHE_HOME: join(homedir(), '.cache'), ...NO_DESKTOP };
   const input = join(root, 'stdin');
-  const events = (stem: string): readonly EventLine[] => linesOf(at('events'), `events.${stem}.ndjson`);
+  const events = (stem: string): readonly EventLine[] =>
+    linesOf(at('events'), `events.${stem}.ndjson`).map((line) => JSON.parse(line) as EventLine);
 
   const spawn = (args: readonly string[] = [], more: Readonly<Record<string, string>> = {}): Cli =>
     startCli(['run', '--port', '0', ...args], { env: { ...env, ...more } });
@@ -170,14 +171,14 @@ async function served(cli: Cli, dir: string): Promise<TrayProcess> {
   };
 }
 
-function linesOf(folder: string, name: string): readonly EventLine[] {
+/** Whole lines of a file and its archives, oldest first. */
+export function linesOf(folder: string, name: string): string[] {
   if (!existsSync(folder)) return [];
   const number = (file: string): number => Number(file.slice(name.length + 1));
   const archives = readdirSync(folder).filter((file) => file.startsWith(`${name}.`));
   return [...archives.sort((a, b) => number(b) - number(a)), name]
     .map((file) => join(folder, file))
-    .flatMap((path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []))
-    .map((line) => JSON.parse(line) as EventLine);
+    .flatMap((path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []));
 }
 
 /** A program that writes its arguments down, one a line, and ends well; `PATH` finds it first. */
