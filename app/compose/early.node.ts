@@ -1,6 +1,8 @@
 /**
- * Imported before anything else by every entry: Node ends on a SIGUSR1 without a handler, or opens its inspector. The
- * first 0.1 s, before this line runs, can't be closed from inside; `closeUninvitedInspector` mends what happened then.
+ * Imported before anything else by every entry, because before this line runs SIGUSR1 is not ours (0.1 s on an idle
+ * machine, more on a busy one): for its first milliseconds the system ends a process for it, which a supervisor makes
+ * good; after that Node opens its inspector, which `closeUninvitedInspector` undoes. Neither loses mail. A pid is told
+ * only after this, and `hivebar poll` is the wake without such a window.
  */
 let poked = false;
 let listener: (() => void) | null = null;
