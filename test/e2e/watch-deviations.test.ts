@@ -19,7 +19,7 @@ const watch = (hive: FakeHive, args: readonly string[] = [], options: CliOptions
 
 const names = (cli: Cli): unknown[] => cli.events.map(({ event }) => event);
 
-describe('deviations', { concurrency: 4 }, () => {
+describe('deviations', { concurrency: 8 }, () => {
   test('D1: an answer that is cut, no HTTP, or wrongly chunked is a failed poll like any other', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     await using cli = watch(hive, ['--no-fast-path', '--alert-after', '1']);

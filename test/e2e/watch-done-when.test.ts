@@ -15,7 +15,7 @@ const inboxUrl = (hive: FakeHive, persona: string): string => `${hive.url}/api/i
 /** Long enough for two more polls of a second each. */
 const twoPolls = (): Promise<void> => sleep(2300);
 
-describe('DONE-WHEN', { concurrency: 4 }, () => {
+describe('DONE-WHEN', { concurrency: 6 }, () => {
   test('1: --self-test passes on a healthy hive, prints reachability, and fails on one that is off', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     hive.deliver('ada');

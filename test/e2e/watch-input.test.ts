@@ -19,7 +19,7 @@ const count = (text: string, words: RegExp): number => text.match(new RegExp(wor
 const row = (id: unknown): Record<string, unknown> => ({ id, from: 'x', content: 'y', created: 'z', read: false });
 const rows = (...ids: unknown[]): HiveFault => ({ is: 'body', body: JSON.stringify({ result: ids.map(row) }) });
 
-describe('a bad answer in the middle of a run', { concurrency: 6 }, () => {
+describe('a bad answer in the middle of a run', { concurrency: 10 }, () => {
   const faults: readonly (readonly [name: string, fault: HiveFault | 'refused', said: RegExp])[] = [
     ['refused', 'refused', /connection refused/],
     ['hanging', { is: 'hang' }, /no whole answer within 5000 ms/],
@@ -166,7 +166,7 @@ describe('the text of a message', { concurrency: 4 }, () => {
   });
 });
 
-describe('a state file', { concurrency: 4 }, () => {
+describe('a state file', { concurrency: 8 }, () => {
   const valid = (hive: FakeHive): Record<string, unknown> => ({
     identity: ['http', '127.0.0.1', hive.port, '/api/inbox', [['persona', 'ada']]],
     cursor: 1,
