@@ -18,10 +18,12 @@ import {
 } from '../notify/index.ts';
 import { openIcons, openTray, renderTray } from '../tray/index.ts';
 import type { Machine } from './machine.ts';
+import type { ToldEarly } from './told-early.ts';
 
 export interface SurfacesOptions {
   readonly settings: Settings;
   readonly board: Board;
+  readonly early: ToldEarly;
   readonly db: Database;
   readonly actions: Actions;
   readonly port: number;
@@ -36,7 +38,7 @@ export interface Surfaces extends AsyncDisposable {
 
 /** Starts what a person sees: tray icon and notifications, on one connection to the session bus. */
 export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces> {
-  const { settings, board, db, actions, port, machine } = options;
+  const { settings, board, early, db, actions, port, machine } = options;
   const { env, clock, log } = machine;
   const urlOf = (opens: Opens): string =>
     `http://127.0.0.1:${port}/${opens.is === 'persona' ? `#${encodeURIComponent(opens.persona)}` : ''}`;
@@ -49,9 +51,9 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     ? await openSessionBus({ env, log, clock })
     : { is: 'none', why: 'not asked for' };
   if (bus.is === 'bus') started.use(bus);
-  started.use(
-    startNotify({ board, openDriver: await notifyDriver(), announcements: keptAnnouncements(db), opener, clock, log }),
-  );
+  const openDriver = await notifyDriver();
+  const announcements = keptAnnouncements(db);
+  started.use(startNotify({ board, told: early.take(), openDriver, announcements, opener, clock, log }));
   const tray = started.use(
     await openTray({
       choice: settings.tray,

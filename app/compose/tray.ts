@@ -13,6 +13,7 @@ import { hivesOf, primaryOf } from './hives.ts';
 import { claimInstance, type Running } from './instance.ts';
 import type { Machine } from './machine.ts';
 import { startSurfaces } from './surfaces.ts';
+import { toldEarly } from './told-early.ts';
 import { type Kept, type TrayWatches, trayWatches } from './tray-watches.ts';
 
 /** What the command line may say over the settings. */
@@ -87,6 +88,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   };
   const actions = createActions(house, clock);
 
+  using early = toldEarly(board);
   const watching = Promise.all(watches.map((each) => each.run()));
   watching.catch(() => stop.abort());
   try {
@@ -109,6 +111,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     await using surfaces = await startSurfaces({
       settings,
       board,
+      early,
       db,
       actions,
       port: status.port,
@@ -123,6 +126,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
         .catch((error: unknown) => log.warn(String(error)));
     using _poke = machine.onPoke(() => poll(watches, null));
     using _reaper = reaping(local, settings, stopping);
+    machine.settled();
     await until(stopping.stop);
   } finally {
     stop.abort();

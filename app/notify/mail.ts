@@ -2,17 +2,27 @@ import type { Count } from '../../core/model/index.ts';
 import { type BannerKey, mailKey } from './banner.ts';
 import type { Draft } from './draft.ts';
 import type { MailState, PersonaState } from './state.ts';
-import { crowdBanner, type Latest, mailBanner } from './words.ts';
+import { crowdBanner, mailBanner } from './words.ts';
 
 type News = Extract<MailState, { is: 'news' }>;
 
 /** New mail was told. */
-export function arrived(draft: Draft, persona: PersonaState, count: number, latest: Latest): void {
+export function arrived(
+  draft: Draft,
+  persona: PersonaState,
+  { count, latest, came }: Pick<News, 'count' | 'latest' | 'came'>,
+): void {
   const before = persona.mail;
   const mail: MailState =
     before.is === 'news'
-      ? { ...before, count: before.count + count, fresh: before.fresh + count, latest }
-      : { is: 'news', count, fresh: count, latest, shownAt: before.shownAt, banner: 'own' };
+      ? {
+          ...before,
+          count: before.count + count,
+          fresh: before.fresh + count,
+          latest,
+          came: before.fresh > 0 ? before.came : came,
+        }
+      : { is: 'news', count, fresh: count, latest, came, shownAt: before.shownAt, banner: 'own' };
   draft.setPersona({ ...persona, mail });
 }
 
@@ -62,7 +72,8 @@ export function swallowAll(draft: Draft): void {
 
 /**
  * Shows what is fresh: a banner a persona, replaced in place and not too often; when too many personas get their first
- * one at once, the rest share one.
+ * one at once, the rest share one. Mail of several personas that came while Hivebar was away is one banner in all (field
+ * report S17).
  */
 export function announce(draft: Draft): void {
   const waiting: [PersonaState, News][] = [];
@@ -79,25 +90,29 @@ export function announce(draft: Draft): void {
     if (mail.shownAt !== null && !draft.passed(mail.shownAt, draft.rules.bubbleEveryMs)) continue;
     const key = mailKey(persona.id);
     if (!draft.isOpen(key)) {
-      if (bubbles.length >= draft.rules.crowdAbove) {
+      if (mail.came === 'away' || bubbles.length >= draft.rules.crowdAbove) {
         waiting.push([persona, mail]);
         continue;
       }
       bubbles = [...bubbles, draft.at];
     }
-    draft.setPersona({ ...persona, mail: { ...mail, fresh: 0, shownAt: draft.at, banner: 'own' } });
-    draft.put(
-      mailBanner({
-        persona: persona.id,
-        label: persona.label,
-        count: unreadOf(persona, mail),
-        urgent: persona.urgent.is !== 'unknown' && persona.urgent.n > 0,
-        latest: mail.latest,
-      }),
-    );
+    announceOwn(draft, persona, mail);
   }
   if (bubbles.length !== draft.state.bubbles.length) draft.set({ bubbles });
   announceCrowd(draft, waiting);
+}
+
+function announceOwn(draft: Draft, persona: PersonaState, mail: News): void {
+  draft.setPersona({ ...persona, mail: { ...mail, fresh: 0, shownAt: draft.at, banner: 'own' } });
+  draft.put(
+    mailBanner({
+      persona: persona.id,
+      label: persona.label,
+      count: unreadOf(persona, mail),
+      urgent: persona.urgent.is !== 'unknown' && persona.urgent.n > 0,
+      latest: mail.latest,
+    }),
+  );
 }
 
 function announceCrowd(draft: Draft, waiting: readonly [PersonaState, News][]): void {
@@ -113,6 +128,12 @@ function announceCrowd(draft: Draft, waiting: readonly [PersonaState, News][]): 
     if (crowd.waitingSince === null) draft.set({ crowd: { ...crowd, waitingSince } });
     return;
   }
+  const [first] = waiting;
+  if (waiting.length === 1 && first?.[1].came === 'away' && !draft.isOpen('crowd')) {
+    announceOwn(draft, ...first);
+    draft.set({ crowd: { ...crowd, waitingSince: null }, bubbles: [...draft.state.bubbles, draft.at] });
+    return;
+  }
   for (const [persona, mail] of waiting) {
     draft.setPersona({ ...persona, mail: { ...mail, fresh: 0, shownAt: draft.at, banner: 'crowd' } });
   }
@@ -123,6 +144,7 @@ function announceCrowd(draft: Draft, waiting: readonly [PersonaState, News][]): 
     crowdBanner(
       all.map(([persona]) => persona.label),
       count,
+      Object.keys(draft.state.open).some((key) => key.startsWith('mail:')),
     ),
   );
 }

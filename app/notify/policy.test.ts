@@ -488,6 +488,56 @@ test('S17 a thousand personas with mail at once are five banners and one for the
   assert.equal(scene.screen.size, 0, 'all was read, all is gone');
 });
 
+test('S17 what came while Hivebar was away is one banner in all; what comes from then on is one a persona', () => {
+  const scene = new Scene();
+  const personas = ['ada', 'bo', 'cy'];
+  scene.joined(...personas);
+  scene.facts(...personas.flatMap((p) => [looked(p, scene.at, exactly(2)), away(scene.tell(p, 'a', 'b'))]));
+  scene.wait(10);
+  scene.mail('ada', 3, 'c');
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, [
+    '1s show [normal] 3 personas have mail: 6 new | ada, bo, cy',
+    '31s show [normal] ada: 3 new | bob: c',
+  ]);
+  scene.facts(...personas.map((p) => looked(p, scene.at, exactly(0))));
+  assert.equal(scene.screen.size, 0, 'all was read, all is gone');
+});
+
+test('S17 away for one persona alone is its own banner; a persona born meanwhile was never away', () => {
+  const scene = new Scene();
+  scene.joined('ada', 'bo');
+  scene.facts(looked('ada', scene.at, exactly(2)), away(scene.tell('ada', 'a', 'b')));
+  scene.wait(10);
+  const born = away(scene.tell('bo', 'first'));
+  assert.ok(born.is === 'told');
+  const [armed, ...rest] = born.events;
+  assert.ok(armed?.event === 'armed');
+  const added = { ...armed, event: 'persona_added' } as const;
+  scene.facts(looked('bo', scene.at, exactly(1)), { ...born, events: [added, armed, ...rest] });
+  assert.deepEqual(scene.transcript, [
+    '1s show [normal] ada: 2 new | bob: b',
+    '10s show [normal] bo: 1 new | bob: first',
+  ]);
+});
+
+/** The same, told at the arming of the watch. */
+function away(fact: Fact): Fact {
+  if (fact.is !== 'told') return fact;
+  const [first] = fact.events;
+  assert.ok(first !== undefined);
+  const { source, ts, event_id } = first;
+  const armed = {
+    event: 'armed',
+    source,
+    ts,
+    event_id: `${event_id}-armed`,
+    wake_class: 'liveness',
+    cursor: 0,
+  } as const;
+  return { ...fact, events: [armed, ...fact.events] };
+}
+
 test('S19 a desktop that refuses is asked once a minute, not once a mail, and gets one banner when it is ready', () => {
   const scene = new Scene();
   scene.joined('ada');

@@ -1,5 +1,5 @@
 import type { Fact } from '../../core/board/index.ts';
-import type { NewEvent } from '../../core/events/index.ts';
+import type { Event, NewEvent } from '../../core/events/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import type { Banner, BannerKey } from './banner.ts';
 import { Draft } from './draft.ts';
@@ -128,7 +128,8 @@ function fold(draft: Draft, fact: Fact): void {
     case 'told': {
       const news = fact.events.flatMap((e) => (e.event === 'new' && e.self !== true ? [e] : []));
       const last = news.at(-1);
-      if (last !== undefined) mail.arrived(draft, persona, news.length, latestOf(last));
+      if (last === undefined) return;
+      mail.arrived(draft, persona, { count: news.length, latest: latestOf(last), came: cameWhile(fact.events) });
       return;
     }
   }
@@ -146,6 +147,12 @@ function personaOf(fact: Extract<Fact, { is: 'joined' }>, before: PersonaState |
     reach: { is: 'unseen', causes: [] },
     mail: { is: 'quiet', shownAt: null },
   };
+}
+
+/** Mail told together with the arming of its watch was there before; that of a persona born meanwhile was not. */
+function cameWhile(events: readonly Event[]): 'away' | 'live' {
+  const has = (name: Event['event']): boolean => events.some(({ event }) => event === name);
+  return has('armed') && !has('persona_added') ? 'away' : 'live';
 }
 
 /** Bounded, since a mail may be a megabyte and this is kept. */

@@ -104,10 +104,15 @@ function rig(t: TestContext): Rig {
       const connection = openDatabase(path);
       db = connection;
       board = createBoard(log);
+      const told: Fact[] = [];
+      const early = board.facts((fact) => {
+        if (fact.is === 'told') told.push(fact);
+      });
       before?.(board);
+      early[Symbol.dispose]();
       const announcements = keep(keptAnnouncements(connection));
       const opener = { name: 'page', open: async (click: Click) => void clicks.push(click) } as const;
-      running = startNotify({ board, openDriver: desktop.open, announcements, opener, clock, log });
+      running = startNotify({ board, told, openDriver: desktop.open, announcements, opener, clock, log });
       return board;
     },
     kill: () => {
@@ -199,7 +204,15 @@ test('without any desktop all goes on, with one line', async (t) => {
   const log: Log = { info: (line) => void lines.push(line), warn: (line) => void lines.push(line), error: () => {} };
   const announcements: Announcements = { load: () => ({}), save: () => {} };
   const opener = { name: 'page', open: async () => {} } as const;
-  const running = startNotify({ board, openDriver: noDriver('no session bus'), announcements, opener, clock, log });
+  const running = startNotify({
+    board,
+    told: [],
+    openDriver: noDriver('no session bus'),
+    announcements,
+    opener,
+    clock,
+    log,
+  });
   join_(board, clock, 'ada');
   for (let i = 1; i <= 50; i += 1) {
     mail(board, clock, 'ada', i);
@@ -285,6 +298,18 @@ test('a storm is left alone until its lines are written, then it is five banners
   assert.equal(desktop.said.length, 5);
   await clock.advance(1000);
   assert.deepEqual(desktop.said.slice(5), ['show 95 more personas have mail: 95 new']);
+});
+
+test('mail that was told before it listened is shown, but not what was read meanwhile', async (t) => {
+  const { clock, desktop, start } = rig(t);
+  start((board) => {
+    join_(board, clock, 'ada', 'bo');
+    mail(board, clock, 'ada', 1);
+    mail(board, clock, 'bo', 1);
+    looked(board, clock, 'bo', 0);
+  });
+  await clock.advance(2000);
+  assert.deepEqual(desktop.said, ['show ada: 1 new']);
 });
 
 test('a desktop that never answers has refused after 10 s, and holds nothing up', async (t) => {

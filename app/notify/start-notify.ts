@@ -10,6 +10,8 @@ import { openPolicy, RULES, type Rules } from './state.ts';
 
 export interface NotifyNeeds {
   readonly board: Board;
+  /** What was told since the board began: mail came, and no snapshot says so. */
+  readonly told: readonly Fact[];
   readonly openDriver: OpenDriver;
   readonly announcements: Announcements;
   readonly opener: Opener;
@@ -63,7 +65,7 @@ class Notify implements AsyncDisposable {
   #warned = false;
   #over = false;
 
-  constructor({ board, openDriver, announcements, opener, clock, log, rules = RULES }: NotifyNeeds) {
+  constructor({ board, told, openDriver, announcements, opener, clock, log, rules = RULES }: NotifyNeeds) {
     this.#board = board;
     this.#announcements = announcements;
     this.#opener = opener;
@@ -78,7 +80,7 @@ class Notify implements AsyncDisposable {
       closed: (key, by) => this.#decide({ is: 'closed', at: clock.now(), key, by }),
       state: (state) => this.#became(state),
     });
-    for (const fact of factsOf(board.snapshot(), clock.now())) this.#hear(fact);
+    for (const fact of [...factsOf(board.snapshot(), clock.now()), ...told]) this.#hear(fact);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

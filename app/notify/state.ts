@@ -13,6 +13,8 @@ export type MailState =
       /** Of these, not in any banner yet. */
       readonly fresh: number;
       readonly latest: Latest;
+      /** What is fresh came while Hivebar was away, so all of that shares one banner, or while it watched. */
+      readonly came: 'away' | 'live';
       readonly shownAt: Instant | null;
       /** Whether a banner of its own or the shared one speaks of it. */
       readonly banner: 'own' | 'crowd';

@@ -34,11 +34,11 @@ export function mailBanner(said: MailSaid): Banner {
 }
 
 /** One banner for everybody whose own would have been one too many at once. */
-export function crowdBanner(labels: readonly string[], count: number): Banner {
+export function crowdBanner(labels: readonly string[], count: number, besideOthers: boolean): Banner {
   return {
     key: 'crowd',
     is: 'mail',
-    title: `${labels.length} more ${labels.length === 1 ? 'persona has' : 'personas have'} mail: ${count} new`,
+    title: `${labels.length} ${besideOthers ? 'more ' : ''}${labels.length === 1 ? 'persona has' : 'personas have'} mail: ${count} new`,
     body: listOf(labels),
     urgency: 'normal',
     opens: { is: 'overview' },
