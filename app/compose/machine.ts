@@ -3,6 +3,8 @@ import type { Disk } from '../../core/state/index.ts';
 
 /** Everything of the outside world that a process of ours uses, so that what is composed from it can be tested. */
 export interface Machine {
+  /** Told when the start is over: from here on memory is worth more than speed. */
+  settled(): void;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   readonly os: NodeJS.Platform;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import fastify, { type FastifyRequest } from 'fastify';
+import fastify, { type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { actionRoutes } from './action-routes.ts';
 import { answerJson, answerProblem, unauthorized } from './answer.ts';
 import { currentStatus, matches } from './current.ts';
@@ -24,6 +24,14 @@ const BODY_LIMIT = 2 * 1024 * 1024;
 /** Kept by a browser, but asked for anew each time. */
 const REVALIDATE = 'private, no-cache';
 
+type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
+
+/** No route has a schema, since who takes a body says what it must be: so the libraries that compile them are not loaded. */
+const NO_COMPILERS = {
+  buildValidator: () => () => () => true,
+  buildSerializer: () => () => JSON.stringify,
+} as unknown as Compilers;
+
 /** Every route, once, whatever listener a request came in on. `port` is known only when the server listens. */
 export async function createApp(options: StatusOptions, port: () => number, run: string): Promise<StatusApp> {
   const { board, clock, version, token, page, log } = options;
@@ -31,6 +39,7 @@ export async function createApp(options: StatusOptions, port: () => number, run:
     logger: false,
     trustProxy: false,
     bodyLimit: BODY_LIMIT,
+    schemaController: { compilersFactory: NO_COMPILERS },
     frameworkErrors: (error, _request, reply) => void answerProblem(reply, problemOf(error)),
   });
   const places = new WeakMap<IncomingMessage, Place>();

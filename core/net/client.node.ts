@@ -1,8 +1,9 @@
 import { lookup as resolveByHost } from 'node:dns/promises';
+import { createRequire } from 'node:module';
 import type { LookupFunction } from 'node:net';
 import { isIPv6 } from 'node:net';
-import buildConnector from 'undici/lib/core/connect.js';
-import Pool from 'undici/lib/dispatcher/pool.js';
+import type BuildConnector from 'undici/lib/core/connect.js';
+import type UndiciPool from 'undici/lib/dispatcher/pool.js';
 import { Fault, type Scope } from '../model/index.ts';
 import type { Header } from './credentials.ts';
 import { type Answer, Exchange } from './exchange.ts';
@@ -39,6 +40,16 @@ export interface HttpClient extends AsyncDisposable {
   get(path: string, signal: AbortSignal, options?: { readonly deadlineMs?: number }): Promise<Answer>;
 }
 
+const require = createRequire(import.meta.url);
+
+/** Loaded with the first client: a process that watches only its own hive does not carry these 10 MiB. */
+function undici(): { readonly Pool: typeof UndiciPool; readonly buildConnector: typeof BuildConnector } {
+  return {
+    Pool: require('undici/lib/dispatcher/pool.js'),
+    buildConnector: require('undici/lib/core/connect.js'),
+  };
+}
+
 const DEADLINE_MS = 5000;
 const MAX_BYTES = 16 * 1024 * 1024;
 /** How long one of several addresses may take before the next is tried. */
@@ -61,6 +72,7 @@ export function httpClient(options: HttpOptions): HttpClient {
   };
   // Not limited in number: who asks limits how much it asks at once, and a request that waits for a connection behind
   // hanging ones would fail with them.
+  const { Pool, buildConnector } = undici();
   const pool = new Pool(target.url.origin, {
     connect: buildConnector({
       lookup: guardedLookup(target, scope, options.resolve ?? resolveBySystem),

@@ -39,7 +39,12 @@ export interface Running extends AsyncDisposable {
 /** Starts the packed program in a home of its own. stderr is kept and shown when it ends by itself. */
 export async function start(args: readonly string[], home: string, keepStdout = false): Promise<Running> {
   const entry = join(await packed(), 'hivebar.cjs');
-  const env = { PATH: process.env.PATH, HOME: home, HIVEBAR_HOME: join(home, 'hivebar') };
+  const env = {
+    PATH: process.env.PATH,
+    NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS ?? '',
+    HOME: home,
+    HIVEBAR_HOME: join(home, 'hivebar'),
+  };
   const child = spawn(process.execPath, [entry, ...args], {
     env,
     stdio: ['ignore', keepStdout ? 'pipe' : 'ignore', 'pipe'],
