@@ -17,7 +17,7 @@ import { linesOf, type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
 /** How often each process is killed; the more, the rarer the moments that are met. */
-const KILLS = Number(process.env.HIVEBAR_KILLS ?? 20);
+const KILLS = Number(process.env.HIVEBAR_KILLS ?? 15);
 const PERSONAS = ['ada', 'bo', 'cy', 'di'];
 /** Small, so that the files are rotated every half second or so. */
 const MAX_BYTES = 20_000;

@@ -26,7 +26,8 @@ async function waitIcon(desktop: Desktop, state: 'up' | 'paused', badge: 'none' 
   await poll(
     () => `icon ${state}-${badge}`,
     async () => {
-      const icon = await desktop.tray.icon();
+      const icon = await desktop.tray.icon().catch(() => null); // the file of a picture that was just replaced
+      if (icon === null) return null;
       if (icon.is === 'file') return icon.bytes.equals(readFileSync(join(ICONS, `44/${state}-${badge}.png`))) || null;
       const wanted = icons.pixmaps({ state, badge });
       const same = icon.pixmaps.map(({ argb }, i) => wanted[i]?.argb.equals(argb) === true);
