@@ -48,9 +48,12 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   const wantsBus =
     machine.os !== 'darwin' && machine.os !== 'win32' && (settings.notifications || settings.tray !== 'none');
   const bus: SessionBus | NoBus = wantsBus
-    ? await openSessionBus({ env, log, clock })
+    ? await openSessionBus({ env, log, clock, stop: machine.stop })
     : { is: 'none', why: 'not asked for' };
   if (bus.is === 'bus') started.use(bus);
+  const openPage: Surfaces['openPage'] = (persona, activationToken) =>
+    opener.open({ opens: persona === null ? { is: 'overview' } : { is: 'persona', persona }, activationToken });
+  if (machine.stop.aborted) return surfacesOf(openPage, started.move()); // nothing is started that would end at once
   const openDriver = await notifyDriver();
   const announcements = keptAnnouncements(db);
   started.use(startNotify({ board, told: early.take(), openDriver, announcements, opener, clock, log }));
@@ -70,12 +73,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     }),
   );
   started.use(renderTray(board, tray, clock));
-  const stack = started.move();
-  return {
-    openPage: (persona, activationToken) =>
-      opener.open({ opens: persona === null ? { is: 'overview' } : { is: 'persona', persona }, activationToken }),
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  };
+  return surfacesOf(openPage, started.move());
 
   async function notifyDriver(): Promise<OpenDriver> {
     if (!settings.notifications) return noDriver('switched off in the settings');
@@ -103,4 +101,8 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       log.warn(`${name}: ${error instanceof Fault ? error.explain() : String(error)}`);
     }
   }
+}
+
+function surfacesOf(openPage: Surfaces['openPage'], stack: AsyncDisposableStack): Surfaces {
+  return { openPage, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }

@@ -50,11 +50,17 @@ const NO_REPLY_EXPECTED = 1;
 const SIGNAL = 4;
 
 /**
- * Opens one connection. The library loses calls when the socket closes, throws on a late write and has no word for
+ * Opens one connection, unless `stop` aborts first. The library loses calls when the socket closes, throws on a late write and has no word for
  * the end of a connection; all of that is mended here and nowhere else.
  * @throws BusError `gone`
  */
-export async function openLink(dbus: Library, address: string, clock: Clock, events: LinkEvents): Promise<Link> {
+export async function openLink(
+  dbus: Library,
+  address: string,
+  clock: Clock,
+  events: LinkEvents,
+  stop: AbortSignal,
+): Promise<Link> {
   const bus = dbus.sessionBus({ busAddress: address });
   const pending = new Set<(error: BusError) => void>();
   let state: 'opening' | 'open' | 'over' = 'opening';
@@ -70,17 +76,23 @@ export async function openLink(dbus: Library, address: string, clock: Clock, eve
 
   await new Promise<void>((resolve, reject) => {
     const limit = clock.after(CONNECT_MS, () => fail(`no answer from the bus at ${address} in ${CONNECT_MS / 1000} s`));
-    const fail = (why: string): void => {
+    const settled = (): void => {
       limit[Symbol.dispose]();
+      stop.removeEventListener('abort', stopped);
+    };
+    const fail = (why: string): void => {
+      settled();
       end(why);
       reject(new BusError('gone', why));
     };
+    const stopped = (): void => fail('stopped while connecting');
+    stop.addEventListener('abort', stopped, { once: true });
     (bus as EventEmitter).on('error', (error: Error) => {
       if (state === 'opening') fail(`cannot reach the bus at ${address}: ${error.message}`);
       else end(`bus connection failed: ${error.message}`);
     });
     bus.once('connect', () => {
-      limit[Symbol.dispose]();
+      settled();
       if (state !== 'opening') return;
       const socket = socketOf(bus);
       if (socket === undefined || socket.destroyed) return fail(`the bus at ${address} closed the connection`);

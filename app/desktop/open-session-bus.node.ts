@@ -21,13 +21,15 @@ export interface BusNeeds {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly clock: Clock;
+  /** Ends the first attempt, and then the bus is closed; later it is disposed like anything else. */
+  readonly stop?: AbortSignal;
 }
 
 /**
  * Joins the session bus named by the environment. Resolves after the first attempt: connected, or `gone` and trying on
  * (1, 2, 4 ... 60 s), or `none` when there is nothing to try. The D-Bus library is loaded only when there is.
  */
-export async function openSessionBus({ env, log, clock }: BusNeeds): Promise<SessionBus | NoBus> {
+export async function openSessionBus({ env, log, clock, stop }: BusNeeds): Promise<SessionBus | NoBus> {
   const found = busAddressOf(env);
   if (found.is === 'none') return found;
   if (found.is === 'if-exists' && !existsSync(found.path)) {
@@ -37,7 +39,10 @@ export async function openSessionBus({ env, log, clock }: BusNeeds): Promise<Ses
     };
   }
   const bus = new KeptBus(await loadLibrary(), found.address, log, clock);
+  const close = (): void => void bus[Symbol.asyncDispose]();
+  stop?.addEventListener('abort', close, { once: true });
   await bus.connect();
+  stop?.removeEventListener('abort', close);
   return bus;
 }
 
@@ -60,6 +65,7 @@ class KeptBus implements SessionBus {
   readonly #log: Log;
   readonly #clock: Clock;
   #link: Link | null = null;
+  readonly #closing = new AbortController();
   #retry: Disposable | null = null;
   #wait = RETRY_FIRST_MS;
   readonly #stateListeners = new Set<(state: BusState) => void>();
@@ -82,7 +88,7 @@ class KeptBus implements SessionBus {
     };
     let link: Link;
     try {
-      link = await openLink(this.#library, this.#address, this.#clock, events);
+      link = await openLink(this.#library, this.#address, this.#clock, events, this.#closing.signal);
     } catch (error) {
       if (!(error instanceof BusError)) throw error;
       this.#lost(error.message);
@@ -182,6 +188,7 @@ class KeptBus implements SessionBus {
     this.#link = null;
     this.#become({ is: 'closed' });
     this.#stateListeners.clear();
+    this.#closing.abort(); // an attempt on its way would keep the process alive until it is given up
     await link?.close();
   }
 

@@ -372,6 +372,24 @@ describe('the tray process', { concurrency: 4 }, () => {
       await stream.text().catch(() => null); // cut in the middle
       idle.destroy();
     });
+
+    test('SIGTERM ends it at once while the session bus does not answer, at the start and later', async () => {
+      using home = trayHome();
+      const path = join(home.home, 'bus');
+      const silent = createServer(() => {}).listen(path);
+      await new Promise((resolve) => silent.once('listening', resolve));
+      try {
+        for (const after of [0, 6500]) {
+          await using tray = await home.start([], { DBUS_SESSION_BUS_ADDRESS: `unix:path=${path}` });
+          await sleep(after); // 5 s for the first attempt, a second, and the next hangs as well
+          const { code, ms } = await tray.stop();
+          assert.equal(code, 0);
+          assert.ok(ms < 1000, `${ms} ms`);
+        }
+      } finally {
+        silent.close();
+      }
+    });
   });
 
   describe('old mail and own mail', { concurrency: true }, () => {
