@@ -1,7 +1,7 @@
 import { type Log, realClock, realRandom, realSpawn } from '../../core/ports/index.ts';
 import { realDisk } from '../../core/state/index.ts';
 import { onPoke } from './early.node.ts';
-import { keepHeapSmall } from './keep-heap-small.node.ts';
+import { clearStart } from './small-heap.node.ts';
 import type { Machine } from './machine.ts';
 
 /** The real machine. Installs the handlers for the signals that ask for a clean stop. */
@@ -20,6 +20,6 @@ export function realMachine(log: Log): Machine {
     log,
     stop: stop.signal,
     onPoke,
-    settled: keepHeapSmall,
+    settled: clearStart,
   };
 }

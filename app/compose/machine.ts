@@ -3,7 +3,7 @@ import type { Disk } from '../../core/state/index.ts';
 
 /** Everything of the outside world that a process of ours uses, so that what is composed from it can be tested. */
 export interface Machine {
-  /** Told when the start is over: from here on memory is worth more than speed. */
+  /** Told when the start is over. */
   settled(): void;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;

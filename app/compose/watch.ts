@@ -19,7 +19,7 @@ import { type WatchSinks, watchSinks } from './watch-sinks.ts';
 import { type WatchSource, watchSource } from './watch-source.ts';
 
 /** Looks in flight at once: a few that hang leave room for all others. */
-const LOOKS_AT_ONCE = 32;
+const LOOKS_AT_ONCE = 8;
 
 /** Exit codes of `hivebar watch` (docs/CONTRACT.md). */
 export const EXIT = { clean: 0, selfTestFailed: 1, fatal: 2, readerGone: 4 } as const;
