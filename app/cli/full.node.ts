@@ -1,4 +1,3 @@
-import '../compose/small-heap.node.ts'; // first: what is loaded from here on is what it is for
 import { COMMANDS } from './commands.ts';
 import { main } from './main.node.ts';
 

@@ -1,11 +1,12 @@
 import { type Log, realClock, realRandom, realSpawn } from '../../core/ports/index.ts';
 import { realDisk } from '../../core/state/index.ts';
 import { onPoke } from './early.node.ts';
-import { clearStart } from './small-heap.node.ts';
 import type { Machine } from './machine.ts';
+import { clearStart, keepHeapSmall } from './small-heap.node.ts';
 
 /** The real machine. Installs the handlers for the signals that ask for a clean stop. */
 export function realMachine(log: Log): Machine {
+  keepHeapSmall();
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
   return {

@@ -126,7 +126,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     resyncEvery: settings.resyncEvery,
     fastPath: true,
     holdMs: hive.holdMs,
-    looksAtOnce: LOOKS_AT_ONCE,
+    looksAtOnce: hive.isLocal ? Number.POSITIVE_INFINITY : LOOKS_AT_ONCE, // looks in the same process wait for nobody
     adopt: {
       everyMs: RESCAN_MS,
       named: hive.named,

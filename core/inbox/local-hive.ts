@@ -7,6 +7,7 @@ import { cutText, type InboxRow, pageOf } from './page.ts';
 import type { InboxQuery } from './query.ts';
 import { INBOX_SCHEMA } from './schema.ts';
 import { type HeadRow, type StoredRow, statementsOf } from './statements.ts';
+import { batchedWindows } from './windows.ts';
 
 export interface LocalHiveOptions {
   readonly db: Database;
@@ -113,6 +114,9 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   migrate(db, 'inbox', INBOX_SCHEMA);
   const levels = keepLevels(db, clock, log);
   const sql = statementsOf(db);
+  /** Bytes that hold as many code points, whichever they are. */
+  const headBytes = contentChars === null ? null : contentChars * 4;
+  const windows = batchedWindows(db, headBytes, trimmed);
   const group = groupCommit((mails: readonly Mail[]) => deliver(mails), later);
 
   function deliver(mails: readonly Mail[]): Sent[] {
@@ -180,10 +184,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     },
     async window(address, after, signal) {
       signal.throwIfAborted();
-      const bytes = contentChars === null ? null : contentChars * 4;
-      const rows = after === null ? [] : sql.above.all(bytes, address, after).map(trimmed);
-      const max = rows.at(-1)?.id ?? sql.lastId.get(address)?.last_id ?? 0; // the newest row, if any is above `after`
-      return { rows, max, ...levels.of(address) };
+      return await windows(address, after);
     },
     async pending(hold, signal) {
       if (hold !== null) await levels.untilPast(hold.cursor, hold.ms, signal);
@@ -199,8 +200,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       levels.notice();
       return marked;
     },
-    list: (persona, limit) =>
-      sql.heads.all(contentChars === null ? null : contentChars * 4, persona, limit).map(trimmed),
+    list: (persona, limit) => sql.heads.all(headBytes, persona, limit).map(trimmed),
     show(persona, id) {
       const row = sql.one.get(persona, id);
       return row === undefined ? null : { ...shown(row), to: persona, urgent: row.urgent === 1 };

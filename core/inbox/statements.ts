@@ -22,7 +22,6 @@ export function statementsOf(db: Database) {
     insert: db.prepare(
       'INSERT INTO inbox (persona, from_, content, urgent, created, read_at) VALUES (?, ?, ?, ?, ?, ?)',
     ),
-    lastId: db.prepare<{ last_id: number }>('SELECT last_id FROM personas WHERE name = ?'),
     personas: db.prepare<{ name: string; created: number }>('SELECT name, created FROM personas ORDER BY name'),
     newest: db.prepare<StoredRow>(
       `SELECT ${whole} FROM inbox WHERE persona = ? AND seq < ? AND (? = 0 OR read_at IS NULL) ORDER BY seq DESC LIMIT ?`,
@@ -31,13 +30,10 @@ export function statementsOf(db: Database) {
       'SELECT count(*) AS n FROM (SELECT 1 FROM inbox WHERE persona = ? AND seq < ? AND (? = 0 OR read_at IS NULL) LIMIT ?)',
     ),
     one: db.prepare<StoredRow>(`SELECT ${whole} FROM inbox WHERE persona = ? AND seq = ?`),
-    above: db.prepare<HeadRow>(`SELECT ${head} FROM inbox WHERE persona = ? AND seq > ? ORDER BY seq`),
     heads: db.prepare<HeadRow>(`SELECT ${head} FROM inbox WHERE persona = ? ORDER BY seq DESC LIMIT ?`),
     unreadIds: db.prepare<{ id: number }>('SELECT seq AS id FROM inbox WHERE persona = ? AND read_at IS NULL'),
     markOne: db.prepare('UPDATE inbox SET read_at = ? WHERE persona = ? AND seq = ? AND read_at IS NULL'),
-    old: db.prepare<{ id: number }>(
-      'SELECT seq AS id FROM inbox WHERE created < ? ORDER BY seq LIMIT ?',
-    ),
+    old: db.prepare<{ id: number }>('SELECT seq AS id FROM inbox WHERE created < ? ORDER BY seq LIMIT ?'),
     remove: db.prepare('DELETE FROM inbox WHERE seq = ?'),
   };
 }
