@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, watch } from 'node:fs';
+import { existsSync, readdirSync, statSync, watch } from 'node:fs';
 import { Agent, request } from 'node:http';
 import type { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
@@ -159,12 +159,15 @@ describe(`killed ${KILLS} times at random moments under load`, { concurrency: tr
   test('the headless watch: every message is in its event file once, in order, and tail -F has seen them all', async () => {
     using files = scratch();
     await using hive = await fakeHive({ personas: PERSONAS });
-    const start = (): Cli =>
-      startCli([
+    let begun = 0;
+    const start = (): Cli => {
+      begun = Date.now();
+      return startCli([
         ...['watch', '--hive', hive.url, '--poll-seconds', '1', '--max-replay', '1000000'],
         ...['--state-file', files.at('hive.json'), '--events-file-template', files.at('events.{persona}.ndjson')],
         ...['--max-bytes', String(MAX_BYTES), '--keep-logs', String(KEEP)],
       ]);
+    };
     const lines = (persona: string): string[] => linesOf(files.dir, fileOf(persona));
     {
       await using _first = start();
@@ -192,7 +195,9 @@ describe(`killed ${KILLS} times at random moments under load`, { concurrency: tr
     const whileUp = (cli: Cli): void => {
       poked = cli;
     };
-    const isUp = (cli: Cli): boolean => cli.stderr.includes('watching 4 of 4 personas');
+    // Once it has written: a life that ends before its first line, or at it, notes nothing, and they may not all be so.
+    const isUp = (cli: Cli): boolean =>
+      cli.stderr.includes('watching 4 of 4 personas') && written(files.at(fileOf('ada'))) > begun;
     await using last = await supervised({ start, isUp, whileUp, folder: files.dir });
     stop.abort();
     await loading;
@@ -219,6 +224,9 @@ const fileOf = (persona: string): string => `events.${persona}.ndjson`;
 
 const archives = (folder: string, persona: string): number =>
   readdirSync(folder).filter((name) => name.startsWith(`${fileOf(persona)}.`)).length;
+
+/** When something was last written, in milliseconds. */
+const written = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 /** Who says that it serves, and where. */
 function placeOf(home: TrayHome): { readonly pid: number; readonly port: number } | null {
