@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Command, Io } from './command.ts';
 import { usage } from './outcome.ts';
-import { printable } from './printable.ts';
+import { printable, printableJson } from './printable.ts';
 import { withHive } from './with-hive.ts';
 
 const LIST_CHARS = 100;
@@ -32,7 +32,7 @@ export const command: Command = {
 
 async function list(io: Io, persona: string, limit: number, json: boolean): Promise<number> {
   const rows = await withHive(io, 'hivebar inbox', LIST_CHARS, false, (hive) => hive.list(persona, limit));
-  if (json) io.out(`${JSON.stringify(rows)}\n`);
+  if (json) io.out(`${printableJson(JSON.stringify(rows))}\n`);
   else if (rows.length === 0) io.out(`${printable(persona)} has no mail\n`);
   else for (const row of rows) io.out(`${lineOf(row)}\n`);
   return 0;
@@ -84,7 +84,7 @@ async function read(io: Io, persona: string, ids: readonly number[], json: boole
 
 function print(io: Io, letters: readonly Shown[], json: boolean): void {
   if (json) {
-    io.out(`${JSON.stringify(letters)}\n`);
+    io.out(`${printableJson(JSON.stringify(letters))}\n`);
     return;
   }
   for (const letter of letters) {

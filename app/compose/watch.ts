@@ -8,6 +8,7 @@ import {
   openWatch,
   type Rules,
   type Saved,
+  type Saver,
   type Start,
   type Watcher,
 } from '../../core/watch/index.ts';
@@ -108,7 +109,7 @@ async function watch(
             },
             rescanFailed: (fault) => machine.log.warn(`rescan of the directory failed: ${fault.explain()}`),
           },
-    looked: fatalAtStart(plan),
+    looked: fatalAtStart(plan, watchers),
   });
   using _poke = machine.onPoke(() => rounds.poke(false));
   machine.log.info(`watching ${watchers.length} of ${personas.length} personas, pid ${machine.pid}`);
@@ -144,6 +145,9 @@ function watchOpener(
     const saved = state === null ? null : savedIn(state, persona, machine);
     const start = startOf(plan, saved, born);
     if (start.is === 'baseline') report.baseline(persona.id);
+    // At once: killed before its first look, it would be baselined by the next start, over mail that is new.
+    const saver = state === null ? null : report.saver(state);
+    if (start.is === 'born' && saver !== null) saveBirth(saver);
     const sink = report.sink(persona.id, sinks.of(persona));
     const tail = await sink.open();
     const rules: Rules = {
@@ -162,7 +166,7 @@ function watchOpener(
       persona,
       source,
       sink,
-      saver: state === null ? null : report.saver(state),
+      saver,
       rules,
       state: openWatch(machine.clock.now(), start, saved, tail, rules),
       clock: machine.clock,
@@ -171,6 +175,14 @@ function watchOpener(
     cleanUp.move();
     return lock === null ? watcher : holding(watcher, lock);
   };
+}
+
+function saveBirth(saver: Saver): void {
+  try {
+    saver.save({ cursor: 0, state: 'UP', consecutive_failures: 0 });
+  } catch {
+    // Said by the saver; the position is saved again after the first look.
+  }
 }
 
 /** The lock lives as long as the watch. */
@@ -223,12 +235,10 @@ function savedIn(state: StateFile, persona: Persona, machine: Machine): Saved | 
  * Faults that are the user's configuration when they come first: 404, and for a `--url` also a redirect or a blocked
  * address. Later they are failures like any other (Kijito contract a, f).
  */
-function fatalAtStart(plan: WatchPlan) {
-  const seen = new Set<string>();
+function fatalAtStart(plan: WatchPlan, watchers: readonly Watcher[]) {
+  const unseen = new Set(watchers); // one that is adopted later is no start
   return (watcher: Watcher, outcome: LookOutcome): void => {
-    const isFirst = !seen.has(watcher.persona.id);
-    seen.add(watcher.persona.id);
-    if (!isFirst || outcome.is !== 'failed') return;
+    if (!unseen.delete(watcher) || outcome.is !== 'failed') return;
     const { code } = outcome.fault;
     const fatal =
       code === 'not-found' ||

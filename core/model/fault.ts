@@ -19,6 +19,7 @@ export const FAULTS = {
   'bad-url': { next: 'give an http or https address without a user name in it' },
   'lock-held': { next: 'state-file in use: stop the other watcher, or give another --state-file' },
   unreadable: { next: 'check that the file exists and that this user may read it' },
+  settings: { next: 'correct the file, or move it away to have the defaults' },
   unwritable: { next: 'check the owner and mode of the directory; it is tried again by itself' },
   'no-space': { next: 'free space on the disk; it is tried again by itself' },
   'exec-failed': { next: 'run the command by hand with the same environment' },

@@ -20,7 +20,7 @@ const DEFAULTS = Object.fromEntries(
 
 /**
  * Opens `config.json` in a directory; a missing file means the defaults.
- * @throws Fault `unreadable` naming the file and what is wrong in it; nothing is overwritten then.
+ * @throws Fault `settings` or `unreadable` naming the file and what is wrong in it; nothing is overwritten then.
  */
 export function openSettings(directory: string): SettingsFile {
   const path = join(directory, 'config.json');
@@ -42,7 +42,8 @@ export function openSettings(directory: string): SettingsFile {
       decide: (primary) => conf.set('primary', primary),
     };
   } catch (error) {
-    throw new Fault('unreadable', `${path}: ${faultOf(error, scope).message}`, scope, { cause: error });
+    const code = error instanceof Error && 'syscall' in error ? 'unreadable' : 'settings';
+    throw new Fault(code, `${path}: ${faultOf(error, scope).message}`, scope, { cause: error });
   }
 }
 

@@ -49,7 +49,7 @@ export function parseWatch(args: readonly string[]): Parsed {
   } catch (error) {
     if (error instanceof UsageError) return { is: 'usage', message: error.message };
     if (!(error instanceof CommanderError)) throw error;
-    return { is: 'usage', message: error.message.replace(/^error: /, '') };
+    return { is: 'usage', message: error.message.replace(/^error: /, '').replaceAll('\n', ' ') };
   }
 }
 
