@@ -21,6 +21,8 @@ const PERSONAS = ['ada', 'bo', 'cy', 'di'];
 /** Small, so that the files are rotated every half second or so. */
 const MAX_BYTES = 20_000;
 const KEEP = 99_999;
+/** Machines may be busy with other tests. */
+const UP_MS = 60_000;
 
 /** Characters of one to four bytes, so that a cut can fall inside one. */
 const contentOf = (n: number): string => `mail ${n} é\u2028😀`.padEnd(n % 300, '😀é.');
@@ -74,7 +76,7 @@ async function supervised({ start, isUp, whileUp = () => {}, folder }: Supervise
     if (kill % 5 === 4) {
       await sleep(Math.random() * 800);
     } else {
-      await cli.until('that it is up', () => isUp(cli));
+      await cli.until('that it is up', () => isUp(cli), UP_MS);
       whileUp(cli);
       await sleep(Math.random() * 500);
       if (kill % 2 === 0) await aLine(folder, () => cli.kill('SIGKILL'));
@@ -83,7 +85,7 @@ async function supervised({ start, isUp, whileUp = () => {}, folder }: Supervise
     assert.deepEqual(await cli.ended(), { code: null, signal: 'SIGKILL' }, 'it did not end by itself');
   }
   const last = start();
-  await last.until('that it is up', () => isUp(last));
+  await last.until('that it is up', () => isUp(last), UP_MS);
   whileUp(last);
   return last;
 }

@@ -12,6 +12,8 @@ import { standIn, type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
 const QUIET = ['--no-tray', '--no-notifications'];
+/** A stop takes 0.3 s at most, which the benches hold it to; what is wrong here takes 5 s, or 50. */
+const AT_ONCE_MS = 2000;
 
 /** Every file under a folder, by its path below it. */
 function filesUnder(folder: string): string[] {
@@ -367,7 +369,7 @@ describe('the tray process', { concurrency: 4 }, () => {
       await sleep(300);
       const { code, ms } = await tray.stop();
       assert.equal(code, 0);
-      assert.ok(ms < 1000, `${ms} ms`);
+      assert.ok(ms < AT_ONCE_MS, `${ms} ms`);
       await hold;
       await stream.text().catch(() => null); // cut in the middle
       idle.destroy();
@@ -384,7 +386,7 @@ describe('the tray process', { concurrency: 4 }, () => {
           await sleep(after); // 5 s for the first attempt, a second, and the next hangs as well
           const { code, ms } = await tray.stop();
           assert.equal(code, 0);
-          assert.ok(ms < 1000, `${ms} ms`);
+          assert.ok(ms < AT_ONCE_MS, `${ms} ms`);
         }
       } finally {
         silent.close();

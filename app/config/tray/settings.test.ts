@@ -28,7 +28,7 @@ test('settings that are wrong are an error that names file and fault; the file s
       () => openSettings(folder),
       (error) => {
         assert.ok(error instanceof Fault, text);
-        assert.equal(error.code, 'unreadable');
+        assert.equal(error.code, 'settings');
         assert.ok(error.message.startsWith(`${path}: `));
         assert.match(error.message, words);
         return true;
