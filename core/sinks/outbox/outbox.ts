@@ -59,15 +59,11 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   const rotation = options.rotation ?? ROTATION;
   const publisher = createPublisher({ rows, disk, clock, directory, rotation, syncer, onBehind });
   const listeners = new Set<{ tell: (rows: readonly OutboxRow[]) => void }>();
-  // One statement for all events of a turn, and one for all marks: most of what a small statement costs is the call.
-  const insertAll = db.prepare<OutboxRow>(
-    `INSERT INTO outbox (persona, event_id, is_mail, line, at)
-     SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ?2 FROM json_each(?1) WHERE true
-     ON CONFLICT DO NOTHING RETURNING seq, persona, event_id AS eventId, line`,
+  const insert = db.prepare(
+    'INSERT INTO outbox (persona, event_id, is_mail, line, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
-  const keepAll = db.prepare(
-    `INSERT INTO watches (persona, kept, published) SELECT value ->> 0, value ->> 1, 0 FROM json_each(?1) WHERE true
-     ON CONFLICT (persona) DO UPDATE SET kept = excluded.kept`,
+  const keep = db.prepare(
+    'INSERT INTO watches (persona, kept, published) VALUES (?, ?, 0) ON CONFLICT (persona) DO UPDATE SET kept = excluded.kept',
   );
   const keptOf = db.prepare<{ kept: string }>('SELECT kept FROM watches WHERE persona = ?');
   const keptOfAll = db.prepare<{ persona: string; kept: string }>('SELECT persona, kept FROM watches');
@@ -75,19 +71,21 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   let closed = false;
 
   function commit(takes: readonly Take[]): Taken[] {
-    const committed = transaction(db, () => store(takes));
+    const committed = transaction(db, () => takes.flatMap(store));
     publisher.publish(committed);
     if (committed.length > 0) for (const listener of listeners) tell(listener.tell, committed);
     return takes.map(() => ({ is: 'all' }));
   }
 
-  /** Returns what is new of it, in order. */
-  function store(takes: readonly Take[]): OutboxRow[] {
+  function store({ persona, events, kept }: Take): OutboxRow[] {
+    const stored: OutboxRow[] = [];
     const at = Math.floor(clock.now());
-    const events = takes.flatMap(({ persona, events: of }) => of.map((e) => [persona, e.id, e.isMail ? 1 : 0, e.line]));
-    const stored = events.length === 0 ? [] : insertAll.all(JSON.stringify(events), at);
-    keepAll.run(JSON.stringify(takes.map(({ persona, kept }) => [persona, kept])));
-    return stored.sort((a, b) => a.seq - b.seq);
+    for (const { id, isMail, line } of events) {
+      const { changes, lastInsertRowid } = insert.run(persona, id, isMail ? 1 : 0, line, at);
+      if (changes > 0) stored.push({ seq: lastInsertRowid, persona, eventId: id, line });
+    }
+    keep.run(persona, kept);
+    return stored;
   }
 
   function tell(listener: (rows: readonly OutboxRow[]) => void, committed: readonly OutboxRow[]): void {
