@@ -16,11 +16,12 @@ import { linesOf, type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
 /** How often each process is killed; the more, the rarer the moments that are met. */
-const KILLS = Number(process.env.HIVEBAR_KILLS ?? 15);
+const KILLS = Number(process.env.HIVEBAR_KILLS ?? 20);
 const PERSONAS = ['ada', 'bo', 'cy', 'di'];
 /** Small, so that the files are rotated every half second or so. */
 const MAX_BYTES = 20_000;
-const KEEP = 99_999;
+/** More than there will be, so that no file is lost; each rotation looks for all of them. */
+const KEEP = 2000;
 /** Machines may be busy with other tests. */
 const UP_MS = 60_000;
 
