@@ -29,8 +29,8 @@ export interface LevelBook extends Disposable {
 /** Everything is told by `personas.rev`: what has a higher one than was seen last has changed. */
 export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
   const newestRev = db.prepare<{ rev: number }>('SELECT coalesce(max(rev), 0) AS rev FROM personas');
-  const changedSince = db.prepare<{ name: string; rev: number }>(
-    'SELECT name, rev FROM personas WHERE rev > ? ORDER BY rev',
+  const changedSince = db.prepare<{ name: string; rev: number; unread: number; urgent: number }>(
+    'SELECT name, rev, unread, urgent FROM personas WHERE rev > ? ORDER BY rev',
   );
   const countOf = db.prepare<{ unread: number; urgent: number }>('SELECT unread, urgent FROM personas WHERE name = ?');
   const countAll = db.prepare<{ name: string; unread: number; urgent: number }>(
@@ -67,9 +67,8 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
     const last = changed.at(-1);
     if (last === undefined) return counted;
     const of = new Map(counted.of);
-    for (const { name } of changed) {
-      const level = levelOf(name);
-      if (level.unread.is === 'exact' && level.unread.n > 0) of.set(name, level);
+    for (const { name, unread, urgent } of changed) {
+      if (unread > 0) of.set(name, { unread: exactly(unread), urgent: exactly(urgent) });
       else of.delete(name);
     }
     return { rev: last.rev, of };

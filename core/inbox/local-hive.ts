@@ -1,13 +1,13 @@
-import { type Count, type Instant, isoOf } from '../model/index.ts';
+import { type Count, exactly, type Instant, isoOf } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
 import { type Database, groupCommit, migrate, transaction } from '../state/index.ts';
-import { keepLevels, type Levels } from './levels.ts';
+import { keepLevels, type Level, type Levels } from './levels.ts';
 import { type Mail, mailOf, sameName } from './mail.ts';
 import { cutText, type InboxRow, pageOf } from './page.ts';
 import type { InboxQuery } from './query.ts';
+import { recentMail } from './recent.ts';
 import { INBOX_SCHEMA } from './schema.ts';
 import { type HeadRow, type StoredRow, statementsOf } from './statements.ts';
-import { batchedWindows } from './windows.ts';
 
 export interface LocalHiveOptions {
   readonly db: Database;
@@ -106,6 +106,7 @@ export const KEEP_MAIL_MS = 30 * 86_400_000;
 
 /** Answers to `GET /api/inbox` stay under 120 KiB, where parsing becomes dearer; this is what the rows may take of it. */
 const ROWS_BUDGET = 120 * 1024 - 512;
+const NONE: Level = { unread: exactly(0), urgent: exactly(0) };
 /** Rows deleted in one transaction, so that no writer waits long. */
 const REAP_AT_ONCE = 1000;
 
@@ -116,12 +117,30 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   const sql = statementsOf(db);
   /** Bytes that hold as many code points, whichever they are. */
   const headBytes = contentChars === null ? null : contentChars * 4;
-  const windows = batchedWindows(db, headBytes, trimmed);
+  const recent = recentMail(db, headBytes, trimmed);
+  /** What is known in this turn: 1,000 windows that are asked for at once share it. */
+  let turn: Levels['of'] | null = null;
   const group = groupCommit((mails: readonly Mail[]) => deliver(mails), later);
+
+  /** The counts of this turn, with the newest mail read. */
+  function levelsNow(): Levels['of'] {
+    if (turn !== null) return turn;
+    recent.catchUp();
+    turn = levels.all().of;
+    queueMicrotask(() => {
+      turn = null;
+    });
+    return turn;
+  }
+
+  function noticed(): readonly string[] {
+    turn = null;
+    return levels.notice();
+  }
 
   function deliver(mails: readonly Mail[]): Sent[] {
     const sent = transaction(db, () => mails.map(insert));
-    levels.notice();
+    noticed();
     return sent;
   }
 
@@ -136,6 +155,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     const now = Math.floor(clock.now());
     let marked = 0;
     for (const id of ids) marked += sql.markOne.run(now, persona, id).changes;
+    if (marked > 0) recent.forget(persona);
     return marked;
   }
 
@@ -179,12 +199,16 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
         mark(query.persona, ids);
         return found;
       });
-      levels.notice();
+      noticed();
       return read;
     },
     async window(address, after, signal) {
       signal.throwIfAborted();
-      return await windows(address, after);
+      const { unread, urgent } = levelsNow().get(address) ?? NONE;
+      const known = after === null ? [] : recent.above(address, after);
+      const rows = known ?? sql.above.all(headBytes, address, after).map(trimmed);
+      const max = rows.at(-1)?.id ?? sql.lastId.get(address)?.last_id ?? 0; // the newest row, if any is above `after`
+      return { rows, max, unread, urgent };
     },
     async pending(hold, signal) {
       if (hold !== null) await levels.untilPast(hold.cursor, hold.ms, signal);
@@ -192,12 +216,12 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     },
     personas: () => sql.personas.all().map(({ name, created }) => ({ name, created })),
     hints: (wake) => levels.listen(wake),
-    changedElsewhere: () => levels.notice(),
+    changedElsewhere: noticed,
     markRead(persona, which) {
       const marked = transaction(db, () =>
         mark(persona, which === 'all' ? sql.unreadIds.all(persona).map((row) => row.id) : which),
       );
-      levels.notice();
+      noticed();
       return marked;
     },
     list: (persona, limit) => sql.heads.all(headBytes, persona, limit).map(trimmed),
@@ -216,7 +240,8 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
         reaped += some;
         if (some < REAP_AT_ONCE) break;
       }
-      levels.notice();
+      recent.forget(null);
+      noticed();
       return reaped;
     },
     [Symbol.dispose]() {

@@ -13,10 +13,11 @@ export interface StoredRow {
 /** A row with the first bytes of its text only, or none of it. */
 export type HeadRow = Omit<StoredRow, 'content' | 'urgent'> & { readonly head: Uint8Array | null };
 
+/** The columns of a `HeadRow`. By bytes: SQLite's functions on text stop at a NUL, which a message may contain. */
+export const HEAD = 'seq AS id, from_, created, read_at, substr(CAST(content AS BLOB), 1, ?) AS head';
+
 /** Everything the local hive asks of its tables, beside the counts. */
 export function statementsOf(db: Database) {
-  // By bytes: SQLite's functions on text stop at a NUL, which a message may contain.
-  const head = 'seq AS id, from_, created, read_at, substr(CAST(content AS BLOB), 1, ?) AS head';
   const whole = 'seq AS id, from_, content, urgent, created, read_at';
   return {
     insert: db.prepare(
@@ -30,7 +31,9 @@ export function statementsOf(db: Database) {
       'SELECT count(*) AS n FROM (SELECT 1 FROM inbox WHERE persona = ? AND seq < ? AND (? = 0 OR read_at IS NULL) LIMIT ?)',
     ),
     one: db.prepare<StoredRow>(`SELECT ${whole} FROM inbox WHERE persona = ? AND seq = ?`),
-    heads: db.prepare<HeadRow>(`SELECT ${head} FROM inbox WHERE persona = ? ORDER BY seq DESC LIMIT ?`),
+    above: db.prepare<HeadRow>(`SELECT ${HEAD} FROM inbox WHERE persona = ? AND seq > ? ORDER BY seq`),
+    lastId: db.prepare<{ last_id: number }>('SELECT last_id FROM personas WHERE name = ?'),
+    heads: db.prepare<HeadRow>(`SELECT ${HEAD} FROM inbox WHERE persona = ? ORDER BY seq DESC LIMIT ?`),
     unreadIds: db.prepare<{ id: number }>('SELECT seq AS id FROM inbox WHERE persona = ? AND read_at IS NULL'),
     markOne: db.prepare('UPDATE inbox SET read_at = ? WHERE persona = ? AND seq = ? AND read_at IS NULL'),
     old: db.prepare<{ id: number }>('SELECT seq AS id FROM inbox WHERE created < ? ORDER BY seq LIMIT ?'),

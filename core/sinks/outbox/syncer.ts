@@ -33,9 +33,9 @@ export interface Syncer extends Disposable {
 }
 
 /** From the first change to the flush. */
-const SYNC_AFTER_MS = 5000;
-const FILES_A_SLICE = 8;
-const BETWEEN_SLICES_MS = 10;
+const SYNC_AFTER_MS = 30_000;
+const FILES_A_SLICE = 2;
+const BETWEEN_SLICES_MS = 20;
 /** What closing may take; files left over are repaired by looking at them at the next start. */
 const CLOSING_MS = 100;
 /** Appends of a persona between two looks at what may be deleted. */

@@ -1,0 +1,66 @@
+import type { Database } from '../state/index.ts';
+import type { TrimmedRow } from './local-hive.ts';
+import { HEAD, type HeadRow } from './statements.ts';
+
+/** The newest mail in memory: what a watcher asks for when it is woken by it is here already, and costs no statement. */
+export interface Recent {
+  /** Reads what came since the last call, in one statement however many inboxes got something. */
+  catchUp(): void;
+  /** Every row of the inbox above `after`, ascending; null when the memory does not go back that far. */
+  above(address: string, after: number): readonly TrimmedRow[] | null;
+  /** Rows of this inbox, or of all, are not what they were. */
+  forget(address: string | null): void;
+}
+
+/** Beyond so many rows it begins anew. */
+const MOST_ROWS = 2000;
+
+interface Inbox {
+  /** Complete above this id. */
+  readonly base: number;
+  readonly rows: TrimmedRow[];
+}
+
+export function recentMail(db: Database, headBytes: number | null, trimmed: (row: HeadRow) => TrimmedRow): Recent {
+  const since = db.prepare<HeadRow & { persona: string }>(
+    `SELECT persona, ${HEAD} FROM inbox WHERE seq > ? ORDER BY seq LIMIT ${MOST_ROWS + 1}`,
+  );
+  const newestId = db.prepare<{ id: number }>('SELECT coalesce(max(seq), 0) AS id FROM inbox');
+  /** The last message of each inbox, so that one with an old cursor and no mail since is known to be complete. */
+  const lastIds = db.prepare<{ name: string; last_id: number }>('SELECT name, last_id FROM personas');
+  let newest = newestId.get()?.id ?? 0;
+  let last = new Map(lastIds.all().map((row) => [row.name, row.last_id]));
+  let inboxes = new Map<string, Inbox>();
+  let held = 0;
+
+  function beginAnew(): void {
+    newest = newestId.get()?.id ?? 0;
+    last = new Map(lastIds.all().map((row) => [row.name, row.last_id]));
+    inboxes = new Map();
+    held = 0;
+  }
+
+  return {
+    catchUp() {
+      const rows = since.all(headBytes, newest);
+      held += rows.length;
+      if (held > MOST_ROWS) return beginAnew();
+      for (const row of rows) {
+        const inbox = inboxes.get(row.persona) ?? { base: last.get(row.persona) ?? 0, rows: [] };
+        inbox.rows.push(trimmed(row));
+        inboxes.set(row.persona, inbox);
+        last.set(row.persona, row.id);
+        newest = row.id;
+      }
+    },
+    above(address, after) {
+      const inbox = inboxes.get(address);
+      if (inbox === undefined) return after >= (last.get(address) ?? 0) ? [] : null;
+      return after >= inbox.base ? inbox.rows.filter((row) => row.id > after) : null;
+    },
+    forget(address) {
+      if (address === null) beginAnew();
+      else inboxes.delete(address);
+    },
+  };
+}
