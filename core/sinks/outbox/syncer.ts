@@ -21,7 +21,7 @@ export interface SyncerOptions {
 }
 
 /**
- * Makes appended lines durable some seconds later, off the path of an event: the outbox has them already. Only what is
+ * Makes appended lines durable half a minute later, off the path of an event: the outbox has them already. Only what is
  * on the disk counts as published and may leave the outbox. Works through many files in small slices, since each flush
  * stops the process for a moment.
  */
