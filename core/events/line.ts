@@ -1,5 +1,10 @@
 import type { Event } from './event.ts';
 
+/** Printable ASCII without quote and backslash: JSON for it is itself between quotes. Most text is that, and most time goes here. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+/** What JSON.stringify leaves raw and a line reader or terminal would still act on: DEL, C1 controls with NEL, LS, PS. */
+const RAW = /[\u007f-\u009f\u2028\u2029]/g;
+
 /** Keys that come first, in this order, and last; the rest stand between them as the event has them. */
 const FIRST = ['event', 'source', 'ts', 'id', 'from', 'created', 'persona'].map(labelled);
 const LAST = ['content', 'event_id', 'wake_class'].map(labelled);
@@ -38,11 +43,9 @@ function jsonOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** What JSON.stringify leaves raw and a line reader or terminal would still act on: DEL, C1 controls with NEL, LS, PS. */
 function quote(text: string): string {
-  const quoted = JSON.stringify(text.isWellFormed() ? text : text.toWellFormed());
-  if (!/[\u007f-\u009f\u2028\u2029]/.test(quoted)) return quoted;
-  return quoted.replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  if (PLAIN.test(text)) return `"${text}"`;
+  return JSON.stringify(text.toWellFormed()).replace(RAW, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** What a line says, or null when it is no whole event line: torn, empty, or somebody else's. */
