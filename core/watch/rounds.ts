@@ -1,7 +1,7 @@
 import type { Fact } from '../board/index.ts';
 import { exactly } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
-import type { Levels, Source } from '../sources/index.ts';
+import type { Level, Levels, Source } from '../sources/index.ts';
 import { type AdoptOptions, createAdoption } from './adoption.ts';
 import { dueFor, type Hint } from './due.ts';
 import { createPendingList } from './pending.ts';
@@ -55,6 +55,7 @@ interface Entry {
 /** What a poke asked of the next tick: nothing, an ordinary tick, or a look at every inbox. */
 type Asked = 'no' | 'tick' | 'all';
 
+const NONE: Level = { unread: exactly(0), urgent: exactly(0) };
 /** How long the first looks wait for the pending list, so that arming never hangs on it. */
 const ARM_WAIT_MS = 250;
 /** Bursts of pokes within this time are one tick. */
@@ -121,10 +122,11 @@ export function createRounds(options: RoundsOptions): Rounds {
       at === null || abort.aborted ? null : clock.after(Math.max(0, at - clock.now()), () => track(look(entry)));
   }
 
-  function consider(entry: Entry, hint: Hint, asked: Asked): void {
+  /** True when a look begins now, which will say more than a count. */
+  function consider(entry: Entry, hint: Hint, asked: Asked): boolean {
     const { watcher } = entry;
     // A look that still hangs is not doubled by the interval, only by a poke: what it asked for may be later news.
-    if (entry.busy && asked === 'no') return;
+    if (entry.busy && asked === 'no') return false;
     const armed = watcher.state.arming === 'armed';
     const recent = asked === 'no' && clock.monotonic() - entry.lookedAt < options.intervalMs / 2;
     const { healthy, unread, skipped } = entry;
@@ -133,30 +135,34 @@ export function createRounds(options: RoundsOptions): Rounds {
     entry.unread = hint.is === 'unread' ? hint.n : null;
     if (due !== null) {
       track(look(entry));
-      return;
+      return true;
     }
     entry.skipped += 1;
-    if (!entry.busy) track(watcher.beat(abort).then(() => retryLater(entry)));
+    const beat = entry.busy ? null : watcher.beat(abort);
+    if (beat !== null) track(beat.then(() => retryLater(entry)));
+    return false;
   }
 
   function tick(levels: Levels | null, asked: Asked): void {
     if (abort.aborted) return;
+    const counted: Fact[] = [];
     for (const [address, entry] of entries) {
       if (levels === null) {
         consider(entry, { is: 'no-answer' }, asked);
         continue;
       }
-      const level = levels.of.get(address) ?? { unread: exactly(0), urgent: exactly(0) };
-      put({
-        is: 'counted',
-        at: levels.at,
-        persona: entry.watcher.persona.id,
-        unread: level.unread,
-        urgent: level.urgent,
-      });
-      consider(entry, level.unread.is === 'unknown' ? { is: 'no-answer' } : { is: 'unread', n: level.unread.n }, asked);
+      const { unread, urgent } = levels.of.get(address) ?? NONE;
+      const looking = consider(
+        entry,
+        unread.is === 'unknown' ? { is: 'no-answer' } : { is: 'unread', n: unread.n },
+        asked,
+      );
+      const persona = entry.watcher.persona.id;
+      if (!looking) counted.push({ is: 'counted', at: levels.at, persona, unread, urgent });
     }
     for (const [address, { unread }] of levels?.of ?? []) adopt(address, unread.is === 'unknown' ? null : unread.n);
+    // Behind the looks: what they asked for is on its way meanwhile, and goes first when it comes.
+    for (const fact of counted) put(fact);
   }
 
   function enter(watcher: Watcher, unread: number | null): Entry {

@@ -141,6 +141,11 @@ function failed(before: WatchState, at: Instant, fault: Fault, rules: Rules): Ou
   });
 }
 
+/** The distance, not the difference: a wall clock that was set back must not silence the proof of life. */
+export function beatIsDue(state: WatchState, at: Instant, rules: Rules): boolean {
+  return rules.heartbeatMs !== null && Math.abs(at - state.beatAt) >= rules.heartbeatMs;
+}
+
 interface Saying {
   readonly rows: readonly Row[];
   readonly mark: Mark;
@@ -158,8 +163,7 @@ const SILENT = { rows: [], facts: [], save: false, saveFirst: false, edge: null,
 function offering(state: WatchState, at: Instant, rules: Rules, saying: Saying): Output {
   const cursor = state.mark.is === 'at' ? state.mark.id : null;
   const after = saying.mark.is === 'at' ? saying.mark.id : null;
-  // The distance, not the difference: a wall clock that was set back must not silence the proof of life.
-  const beats = rules.heartbeatMs !== null && Math.abs(at - state.beatAt) >= rules.heartbeatMs;
+  const beats = beatIsDue(state, at, rules);
   const events: Event[] = [];
   const ids: (number | null)[] = [];
   let count = state.count;

@@ -5,7 +5,7 @@ import type { Sink } from '../sinks/index.ts';
 import type { Look, Persona, Source } from '../sources/index.ts';
 import { retryDelay } from './due.ts';
 import { type Rules, type Saved, savedOf, type WatchState } from './state.ts';
-import { type Input, step } from './step.ts';
+import { beatIsDue, type Input, step } from './step.ts';
 
 /** Keeps what a watch remembers when its sink does not: the state file of a headless watch. */
 export interface Saver {
@@ -36,8 +36,8 @@ export interface Watcher extends AsyncDisposable {
   readonly persona: Persona;
   /** One full poll. Resolves when its events are with the sink. `abort` ends it without a verdict. */
   look(placed: <T>(run: () => Promise<T>) => Promise<T>, abort: AbortSignal): Promise<LookOutcome>;
-  /** A tick without a look: only a heartbeat may be due. */
-  beat(abort: AbortSignal): Promise<void>;
+  /** A tick without a look: only a heartbeat may be due. Null when none is. */
+  beat(abort: AbortSignal): Promise<void> | null;
   readonly state: WatchState;
   /** Null, or the earliest instant to offer held events again. */
   readonly retryAt: number | null;
@@ -123,9 +123,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
       await advance({ at: look.at, is: 'looked', look }, abort);
       return { is: 'healthy' };
     },
-    async beat(abort) {
+    beat(abort) {
+      const at = clock.now();
       // What is going on, or held, brings its own heartbeat: in order, and not past a sink that refuses.
-      if (waiting === 0 && retryAt === null) await advance({ at: clock.now(), is: 'beat' }, abort);
+      if (waiting > 0 || retryAt !== null || !beatIsDue(state, at, rules)) return null;
+      return advance({ at, is: 'beat' }, abort);
     },
     get state() {
       return state;
