@@ -2,12 +2,13 @@ import { Fault, type FaultCode, type Scope } from '../../../model/index.ts';
 
 /** One answer of a hive on its way from bytes to meaning. `from` names it in messages. */
 export interface Reading {
-  readonly from: string;
+  /** For the message of a fault, and made only for one. */
+  from(): string;
   readonly scope: Scope;
 }
 
 export function faultIn(reading: Reading, code: FaultCode, what: string): Fault {
-  return new Fault(code, `${reading.from}: ${what}`, reading.scope);
+  return new Fault(code, `${reading.from()}: ${what}`, reading.scope);
 }
 
 /**
@@ -31,7 +32,7 @@ function jsonOf(body: Uint8Array, reading: Reading): unknown {
     return JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
   } catch (error) {
     const start = JSON.stringify(text.slice(0, 60));
-    throw new Fault('not-json', `${reading.from}: the answer is not JSON, it begins ${start}`, reading.scope, {
+    throw new Fault('not-json', `${reading.from()}: the answer is not JSON, it begins ${start}`, reading.scope, {
       cause: error,
     });
   }

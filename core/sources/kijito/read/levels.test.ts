@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { exactly, UNKNOWN } from '../../../model/index.ts';
 import { levelsOf, namesOf } from './index.ts';
 
-const READING = { from: 'http://h/api', scope: { is: 'source', key: 'kijito' } } as const;
+const READING = { from: () => 'http://h/api', scope: { is: 'source', key: 'kijito' } } as const;
 const levels = (value: unknown) => levelsOf(Buffer.from(JSON.stringify(value)), 7, READING);
 const names = (value: unknown) => namesOf(Buffer.from(JSON.stringify(value)), READING);
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { exactly, Fault, UNKNOWN } from '../../../model/index.ts';
 import { type Page, pageOf } from './page.ts';
 
-const READING = { from: 'http://h/api/inbox', scope: { is: 'persona', key: 'ada' } } as const;
+const READING = { from: () => 'http://h/api/inbox', scope: { is: 'persona', key: 'ada' } } as const;
 const page = (value: unknown): Page =>
   pageOf(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), READING);
 const row = (id: unknown, more: object = {}) => ({
