@@ -1,4 +1,8 @@
+import { keepHeapSmall } from '../compose/small-heap.node.ts';
 import { COMMANDS } from './commands.ts';
 import { main } from './main.node.ts';
 
-export const run = (args: readonly string[]): Promise<void> => main(args, COMMANDS);
+export function run(args: readonly string[]): Promise<void> {
+  if (args[0] === 'watch') keepHeapSmall(); // before it is loaded: it has no storms to be quick in
+  return main(args, COMMANDS);
+}

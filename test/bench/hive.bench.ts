@@ -88,7 +88,7 @@ async function floorAfter(): Promise<number[]> {
   return took;
 }
 
-async function headless(hive: BenchHive, seconds: number) {
+async function headless(hive: BenchHive, seconds: number, more: readonly string[] = []) {
   const home = temporary();
   const args = [
     'watch',
@@ -98,6 +98,7 @@ async function headless(hive: BenchHive, seconds: number) {
     String(seconds),
     '--state-file',
     join(home, 'hive.json'),
+    ...more,
   ];
   const watch = await start([...args, '--events-file-template', join(home, 'events.{persona}.ndjson')], home);
   const files = (): string[] => readdirSync(home).filter((f) => f.startsWith('events.'));
@@ -107,27 +108,24 @@ async function headless(hive: BenchHive, seconds: number) {
 
 async function quietTick() {
   await using hive = await benchHive(names(100));
-  const { home, watch } = await headless(hive, 1);
+  // The full look at least every so many ticks is another matter: here only the quiet ones are counted.
+  const { home, watch } = await headless(hive, 1, ['--resync-every', '1000']);
   await using _ = watch;
-  await sleep(3000);
-  // Every tenth tick is a full look at everything by design; the ticks between are the quiet ones.
-  const { inbox, pending } = hive.counts;
-  await until('a full look', () => hive.counts.inbox >= inbox + 100, 20_000);
-  await sleep(300);
+  await sleep(8000);
   const before = {
     inbox: hive.counts.inbox,
     pending: hive.counts.pending,
     cpu: cpuOf(watch.pid),
     files: stampsOf(home),
   };
-  await sleep(8000);
+  await sleep(25_000);
   const ticks = hive.counts.pending - before.pending;
   const cpu = (cpuOf(watch.pid) - before.cpu) / ticks;
   const writes = stampsOf(home).filter((stamp, i) => stamp !== before.files[i]).length;
   const requests = (hive.counts.inbox - before.inbox + ticks) / ticks;
   return {
     figure: `${requests} request, ${writes} writes, ${ms(cpu)} CPU (${ticks} ticks)`,
-    floor: `none; ${pending} ticks before`,
+    floor: 'none',
     met: requests === 1 && writes === 0 && cpu <= 2,
   };
 }
