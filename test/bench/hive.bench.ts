@@ -111,14 +111,14 @@ async function quietTick() {
   // The full look at least every so many ticks is another matter: here only the quiet ones are counted.
   const { home, watch } = await headless(hive, 1, ['--resync-every', '1000']);
   await using _ = watch;
-  await sleep(8000);
+  await sleep(14_000); // until V8 has tidied up after the start
   const before = {
     inbox: hive.counts.inbox,
     pending: hive.counts.pending,
     cpu: cpuOf(watch.pid),
     files: stampsOf(home),
   };
-  await sleep(25_000);
+  await sleep(20_000);
   const ticks = hive.counts.pending - before.pending;
   const cpu = (cpuOf(watch.pid) - before.cpu) / ticks;
   const writes = stampsOf(home).filter((stamp, i) => stamp !== before.files[i]).length;
