@@ -39,6 +39,9 @@ export interface Desktop extends AsyncDisposable {
   screenshot(path: string): Promise<void>;
 }
 
+const PANEL_MS = 8000;
+const PANEL_TRIES = 4;
+
 /** Starts one in about a second. Disposing ends its own processes only. @throws when a package is missing */
 export async function startDesktop(options: DesktopOptions = {}): Promise<Desktop> {
   const missing = desktopMissing();
@@ -99,12 +102,21 @@ export async function startDesktop(options: DesktopOptions = {}): Promise<Deskto
   const watcher = 'org.kde.StatusNotifierWatcher';
   const panel: Desktop['panel'] = {
     start: async () => {
-      processes.start('xfce4-panel', ['--disable-wm-check']);
-      await poll(
-        () => 'tray host (xfce4-panel)',
-        () => owned(watcher),
-        20_000,
-      );
+      // Now and then a panel comes up without its tray, most often right after another one ended: it is started anew.
+      for (let tries = 1; ; tries += 1) {
+        processes.start('xfce4-panel', ['--disable-wm-check']);
+        try {
+          await poll(
+            () => 'tray host (xfce4-panel)',
+            () => owned(watcher),
+            PANEL_MS,
+          );
+          return;
+        } catch (error) {
+          if (tries === PANEL_TRIES) throw error;
+          await processes.stop('xfce4-panel');
+        }
+      }
     },
     stop: async () => {
       await processes.stop('xfce4-panel');
