@@ -19,13 +19,18 @@ export async function selfTest(
   const emit = plan.emit.is === 'exec' ? plan.emit : ({ is: 'stdout' } as const);
   // What a sink would say of itself is in the verdict.
   await using sinks = watchSinks({ ...plan, emit }, { ...machine, log: silentLog }, personas);
+  const peek = async (persona: Persona, who: string): Promise<{ ok: boolean; text: string }> => {
+    try {
+      const look = await source.look(persona, { is: 'unset' }, machine.stop);
+      return { ok: true, text: `reachable, newest message ${look.evidence.max}` };
+    } catch (error) {
+      return { ok: false, text: faultOf(error, { is: 'persona', key: who }).explain() };
+    }
+  };
   let passed = true;
   for (const persona of personas) {
     const who = persona.address === '' ? persona.label : persona.id;
-    const fetched = await source.look(persona, { is: 'unset' }, machine.stop).then(
-      (look) => ({ ok: true, text: `reachable, newest message ${look.evidence.max}` }),
-      (error: unknown) => ({ ok: false, text: faultOf(error, { is: 'persona', key: who }).explain() }),
-    );
+    const fetched = await peek(persona, who);
     machine.log.info(`self-test ${who}: fetch ${fetched.ok ? 'ok' : 'FAILED'}: ${fetched.text}`);
     const sink = sinks.of(persona);
     const taken = await sink.take([synthetic(persona, source, machine)], null, machine.stop);

@@ -29,6 +29,10 @@ export type TrayEnd = { readonly is: 'stopped' } | { readonly is: 'taken'; reado
 
 /** The truth of this machine: mail, outbox, marks, announcements, mutes. */
 const DATABASE = 'hivebar.sqlite';
+/** What the outbox was just given and the database has not yet. */
+const JOURNAL = 'outbox.journal';
+/** Facts become the picture so much later unless somebody looks before: what they speak of goes first, into files. */
+const FOLD_AFTER_MS = 20;
 const REAP_EVERY_MS = 6 * 3_600_000;
 const DAY_MS = 86_400_000;
 
@@ -46,13 +50,14 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   const settings = settingsOf(file.settings, plan);
   using db = openDatabase(join(dirs.state, DATABASE));
   using local = openLocalHive({ db, clock, log, contentChars: settings.contentChars });
-  const board = createBoard(log, (run) => void clock.after(0, run));
+  const board = createBoard(log, (run) => void clock.after(FOLD_AFTER_MS, run));
   const directory = join(dirs.state, 'events');
   using outbox = openOutbox<Kept>({
     db,
     disk,
     clock,
     directory,
+    journal: join(dirs.state, JOURNAL),
     rotation: { maxBytes: settings.eventsMaxBytes, keep: settings.eventsKeep },
     onBehind: (persona, fault) => {
       if (fault === null) log.info(`${persona}: its event file is up to date again`);

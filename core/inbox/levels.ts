@@ -26,10 +26,34 @@ export interface LevelBook extends Disposable {
   listen(wake: (persona: string) => void): Disposable;
 }
 
+interface Counted {
+  readonly rev: number;
+  readonly of: ReadonlyMap<string, Level>;
+}
+
+interface Changed {
+  readonly name: string;
+  readonly rev: number;
+  readonly unread: number;
+  readonly urgent: number;
+}
+
+/** `changed` is everything that changed since, in order of `rev`. */
+function withChanges(counted: Counted, changed: readonly Changed[]): Counted {
+  const last = changed.at(-1);
+  if (last === undefined) return counted;
+  const of = new Map(counted.of);
+  for (const { name, unread, urgent } of changed) {
+    if (unread > 0) of.set(name, { unread: exactly(unread), urgent: exactly(urgent) });
+    else of.delete(name);
+  }
+  return { rev: last.rev, of };
+}
+
 /** Everything is told by `personas.rev`: what has a higher one than was seen last has changed. */
 export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
   const newestRev = db.prepare<{ rev: number }>('SELECT coalesce(max(rev), 0) AS rev FROM personas');
-  const changedSince = db.prepare<{ name: string; rev: number; unread: number; urgent: number }>(
+  const changedSince = db.prepare<Changed>(
     'SELECT name, rev, unread, urgent FROM personas WHERE rev > ? ORDER BY rev',
   );
   const countOf = db.prepare<{ unread: number; urgent: number }>('SELECT unread, urgent FROM personas WHERE name = ?');
@@ -41,7 +65,7 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
   const holds = new Set<() => void>();
   let told = revNow();
   /** Counts as of `rev`; read when first asked for, then only what changed is counted again. */
-  let counted: { rev: number; of: ReadonlyMap<string, Level> } | null = null;
+  let counted: Counted | null = null;
 
   function revNow(): number {
     return newestRev.get()?.rev ?? 0;
@@ -53,7 +77,7 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
   }
 
   // The number is read before the counts: mail of another process in between is then counted twice, never missed.
-  function refresh(): { rev: number; of: ReadonlyMap<string, Level> } {
+  function refresh(): Counted {
     if (counted === null) {
       const rev = revNow();
       const rows = countAll.all();
@@ -63,15 +87,7 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
       });
       return { rev, of: new Map(rows.map((row) => [row.name, level(row)])) };
     }
-    const changed = changedSince.all(counted.rev);
-    const last = changed.at(-1);
-    if (last === undefined) return counted;
-    const of = new Map(counted.of);
-    for (const { name, unread, urgent } of changed) {
-      if (unread > 0) of.set(name, { unread: exactly(unread), urgent: exactly(urgent) });
-      else of.delete(name);
-    }
-    return { rev: last.rev, of };
+    return withChanges(counted, changedSince.all(counted.rev));
   }
 
   return {
@@ -97,6 +113,7 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
       const changed = changedSince.all(told);
       const last = changed.at(-1);
       if (last === undefined) return [];
+      if (counted?.rev === told) counted = withChanges(counted, changed);
       told = last.rev;
       for (const { name } of changed) {
         for (const listener of listeners) {

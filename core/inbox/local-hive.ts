@@ -7,7 +7,7 @@ import { cutText, type InboxRow, pageOf } from './page.ts';
 import type { InboxQuery } from './query.ts';
 import { recentMail } from './recent.ts';
 import { INBOX_SCHEMA } from './schema.ts';
-import { type HeadRow, type StoredRow, statementsOf } from './statements.ts';
+import { type HeadRow, headOf, type StoredRow, statementsOf } from './statements.ts';
 
 export interface LocalHiveOptions {
   readonly db: Database;
@@ -80,7 +80,7 @@ export interface LocalHive extends Disposable {
   sendNow(mail: Mail): Sent;
   inbox(query: InboxQuery): InboxAnswer;
   /** Every row above `after`; null asks for none of them, only for where the inbox stands. An unknown address is an empty inbox. */
-  window(address: string, after: number | null, signal: AbortSignal): Promise<Window>;
+  window(address: string, after: number | null, signal: AbortSignal): Window;
   /**
    * The unread counts, at once or, with `hold`, when they are no longer those its cursor names, after `ms`, or when
    * `signal` aborts, whichever is first. Never rejects for an abort.
@@ -160,7 +160,8 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   }
 
   function trimmed(row: HeadRow): TrimmedRow {
-    const content = row.head === null || contentChars === null ? null : cutText(row.head, contentChars);
+    const head = headOf(row);
+    const content = head === null || contentChars === null ? null : cutText(head, contentChars);
     return { id: row.id, from: row.from_, created: isoOf(row.created), content, read: row.read_at !== null };
   }
 
@@ -202,7 +203,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       noticed();
       return read;
     },
-    async window(address, after, signal) {
+    window(address, after, signal) {
       signal.throwIfAborted();
       const { unread, urgent } = levelsNow().get(address) ?? NONE;
       const known = after === null ? [] : recent.above(address, after);

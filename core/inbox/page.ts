@@ -53,9 +53,8 @@ function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** The first `count` code points of a text, given its first bytes (at least four for each). */
-export function cutText(head: Uint8Array, count: number): string {
-  const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('utf8');
+/** The first `count` code points of a text. */
+export function cutText(text: string, count: number): string {
   if (text.length <= count) return text;
   let end = 0;
   for (let points = 0; points < count && end < text.length; points += 1) {

@@ -64,8 +64,13 @@ export interface Source extends AsyncDisposable {
   readonly kind: string;
   /** Every persona with an inbox here. @throws Fault, never an empty list for "don't know". */
   personas(signal: AbortSignal): Promise<readonly Persona[]>;
-  /** @throws Fault; never an empty answer for "don't know". */
-  look(persona: Persona, from: Mark, signal: AbortSignal): Promise<Look>;
+  /**
+   * At once where the inbox is in this process: of a thousand looks then each is done before the next begins, and leaves
+   * nothing to keep meanwhile.
+   *
+   * @throws Fault, or rejects with it; never an empty answer for "don't know".
+   */
+  look(persona: Persona, from: Mark, signal: AbortSignal): Look | Promise<Look>;
   /** Presence is the capability. */
   readonly pending?: Pending;
   /** Calls `wake` when something may have changed, without waiting for a tick. Presence is the capability. */

@@ -80,6 +80,19 @@ export function transaction<T>(db: Database, work: () => T): T {
 }
 
 /**
+ * The same, but the commit reaches the disk with the next one that is flushed. A power cut can take it back, never part
+ * of it and never something that was committed before it: for work that is done again when it is found undone.
+ */
+export function laterTransaction<T>(db: Database, work: () => T): T {
+  db.exec('PRAGMA synchronous = NORMAL');
+  try {
+    return transaction(db, work);
+  } finally {
+    db.exec('PRAGMA synchronous = FULL');
+  }
+}
+
+/**
  * Brings the tables of one room to the version of this code. `steps[n]` leads from version n to n + 1 and is never
  * changed once released; each room names itself as `owner` and touches no table of another's.
  *

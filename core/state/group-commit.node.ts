@@ -7,16 +7,16 @@ export interface GroupCommit<Job, Answer> {
 }
 
 /**
- * A group forms by itself: it holds whatever arrives until the event loop has handled the input that is ready, and while
- * a commit waits for the disk the next one gathers. So a lone job waits for nobody, and 1,000 at once cost one flush.
+ * A group forms by itself: it holds whatever one input event of the loop brings, down to the last promise that it settles.
+ * After a commit the next group gathers until the loop has handled all input that is ready. So a lone job waits for
+ * nobody, and 1,000 at once cost one flush, or two.
  *
  * `commit` gets the jobs in order of arrival and gives their answers in that order. When it throws, every job of the
- * group fails with the same error, so check a job before adding it. `later` runs the commit, by default after the
- * input events of this turn.
+ * group fails with the same error, so check a job before adding it. `later` runs the commit, by default as said.
  */
 export function groupCommit<Job, Answer>(
   commit: (jobs: readonly Job[]) => readonly Answer[],
-  later: (run: () => void) => void = setImmediate,
+  later: (run: () => void) => void = atOnceOrAfterInput(),
 ): GroupCommit<Job, Answer> {
   let waiting: { job: Job; settle: PromiseWithResolvers<Answer> }[] = [];
 
@@ -44,5 +44,21 @@ export function groupCommit<Job, Answer>(
       return settle.promise;
     },
     flush,
+  };
+}
+
+/** The first of a turn runs when what is going on has settled, each further one after the input events of the turn. */
+function atOnceOrAfterInput(): (run: () => void) => void {
+  let isFirst = true;
+  return (run) => {
+    if (!isFirst) {
+      setImmediate(run);
+      return;
+    }
+    isFirst = false;
+    process.nextTick(run);
+    setImmediate(() => {
+      isFirst = true;
+    });
   };
 }

@@ -1,5 +1,13 @@
 export { sweepTemps, writeAtomically } from './atomic-write.ts';
-export { type Database, migrate, openDatabase, type Statement, transaction, type Value } from './database.node.ts';
+export {
+  type Database,
+  laterTransaction,
+  migrate,
+  openDatabase,
+  type Statement,
+  transaction,
+  type Value,
+} from './database.node.ts';
 export { ownDirs } from './dirs.node.ts';
 export { type Dirs, dirsOf, type Surroundings } from './dirs.ts';
 export { realDisk } from './disk.node.ts';

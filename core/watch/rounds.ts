@@ -86,7 +86,11 @@ export function createRounds(options: RoundsOptions): Rounds {
   }
 
   function track(work: Promise<void>): void {
-    const guarded = work.catch((error: unknown) => end(error)).finally(() => background.delete(guarded));
+    const done = (): void => void background.delete(guarded);
+    const guarded = work.then(done, (error: unknown) => {
+      done();
+      end(error);
+    });
     background.add(guarded);
   }
 

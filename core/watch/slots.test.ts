@@ -7,7 +7,7 @@ function bench(size: number) {
   const slots = createSlots(size);
   const running: string[] = [];
   const ends = new Map<string, () => void>();
-  const begin = (name: string, slow = false): Promise<string> =>
+  const begin = async (name: string, slow = false): Promise<string> =>
     slots.run(slow, async () => {
       running.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));

@@ -3,7 +3,7 @@
  * last free place, so that inboxes that hang delay only each other.
  */
 export interface Slots {
-  run<T>(slow: boolean, work: () => Promise<T>): Promise<T>;
+  run<T>(slow: boolean, work: () => T | Promise<T>): T | Promise<T>;
 }
 
 export function createSlots(size: number): Slots {
@@ -25,23 +25,34 @@ export function createSlots(size: number): Slots {
     next?.();
   };
 
+  /** Runs it in the place that was taken for it; what is done at once leaves at once. */
+  function inPlace<T>(isSlow: boolean, work: () => T | Promise<T>): T | Promise<T> {
+    let result: T | Promise<T>;
+    try {
+      result = work();
+    } catch (error) {
+      leave(isSlow);
+      throw error;
+    }
+    if (result instanceof Promise) return result.finally(() => leave(isSlow));
+    leave(isSlow);
+    return result;
+  }
+
   return {
-    async run(isSlow, work) {
+    run(isSlow, work) {
       // A free place is taken in the same turn: what can begin begins before whatever is asked for after it.
-      if (isFree(isSlow)) enter(isSlow);
-      else {
-        await new Promise<void>((resolve) => {
-          (isSlow ? slow : quick).push(() => {
-            enter(isSlow); // by who leaves, so that nobody slips in between
-            resolve();
-          });
+      if (isFree(isSlow)) {
+        enter(isSlow);
+        return inPlace(isSlow, work);
+      }
+      const placed = new Promise<void>((resolve) => {
+        (isSlow ? slow : quick).push(() => {
+          enter(isSlow); // by who leaves, so that nobody slips in between
+          resolve();
         });
-      }
-      try {
-        return await work();
-      } finally {
-        leave(isSlow);
-      }
+      });
+      return placed.then(() => inPlace(isSlow, work));
     },
   };
 }

@@ -35,7 +35,7 @@ export type LookOutcome =
 export interface Watcher extends AsyncDisposable {
   readonly persona: Persona;
   /** One full poll. Resolves when its events are with the sink. `abort` ends it without a verdict. */
-  look(placed: <T>(run: () => Promise<T>) => Promise<T>, abort: AbortSignal): Promise<LookOutcome>;
+  look(placed: <T>(run: () => T | Promise<T>) => T | Promise<T>, abort: AbortSignal): Promise<LookOutcome>;
   /** A tick without a look: only a heartbeat may be due. Null when none is. */
   beat(abort: AbortSignal): Promise<void> | null;
   readonly state: WatchState;
@@ -112,7 +112,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
     async look(placed, abort) {
       let look: Look;
       try {
-        look = await placed(() => source.look(persona, state.mark, abort));
+        const looking = placed(() => source.look(persona, state.mark, abort));
+        look = looking instanceof Promise ? await looking : looking;
       } catch (error) {
         if (abort.aborted) return { is: 'stopped' };
         const fault = faultOf(error, { is: 'persona', key: persona.id });

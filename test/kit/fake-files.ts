@@ -29,8 +29,8 @@ interface Node {
 export interface FakeFiles extends Files {
   readonly calls: readonly Call[];
   readonly openDescriptors: number;
-  /** Replaces what goes wrong from now on. `index` counts the calls from here. */
-  mishaps(plan: Mishaps | null): void;
+  /** Replaces what goes wrong from now on. `index` counts the calls from here; those outside of `within` go well and do not count. */
+  mishaps(plan: Mishaps | null, within?: string): void;
   /** Every file as it is now. */
   text(path: string): string | null;
   list(directory: string): string[];
@@ -48,6 +48,7 @@ export function fakeFiles(): FakeFiles {
   const open = new Map<number, { node: Node; path: string; flags: number }>();
   let calls: Call[] = [];
   let plan: Mishaps | null = null;
+  let within = '';
   let nextFd = 100;
   let nextIno = 1;
 
@@ -71,6 +72,7 @@ export function fakeFiles(): FakeFiles {
 
   /** Notes the call; returns how many bytes a write may write. */
   const meet = (name: keyof Files, path: string): number => {
+    if (!path.startsWith(within)) return Number.POSITIVE_INFINITY;
     const call: Call = { name, path };
     calls.push(call);
     const mishap = plan?.(call, calls.length - 1) ?? null;
@@ -85,8 +87,9 @@ export function fakeFiles(): FakeFiles {
     get openDescriptors() {
       return open.size;
     },
-    mishaps(next) {
+    mishaps(next, only = '') {
       plan = next;
+      within = only;
       calls = [];
     },
     text: (path) => names.get(path)?.bytes.toString('utf8') ?? null,

@@ -46,7 +46,14 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
   const db = openDatabase(join(dir, 'hivebar.sqlite'));
   const disk = realDisk(silentLog);
   const hive = openLocalHive({ db, clock: realClock, log: silentLog, contentChars: 220 });
-  const outbox = openOutbox<object>({ db, disk, clock: realClock, directory: join(dir, 'events'), onBehind: () => {} });
+  const outbox = openOutbox<object>({
+    db,
+    disk,
+    clock: realClock,
+    directory: join(dir, 'events'),
+    journal: join(dir, 'outbox.journal'),
+    onBehind: () => {},
+  });
   const board = createBoard();
   const put = (fact: Fact): void => board.put(fact);
   const sinks = new Map<string, ReturnType<typeof outbox.sinkFor>>();

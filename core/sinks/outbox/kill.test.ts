@@ -31,6 +31,7 @@ const SCRIPT = `
     disk: { files: realFiles, log: silentLog, uid: process.getuid() },
     clock: realClock,
     directory: home,
+    journal: home + '/outbox.journal',
     rotation: { maxBytes: 2000, keep: 9999 },
     onBehind: (persona, fault) => console.log('behind', persona, String(fault)),
   });
@@ -103,6 +104,7 @@ test(`killed ${KILLS} times at random moments: every taken event is in the file 
     disk,
     clock: realClock,
     directory: home,
+    journal: join(home, 'outbox.journal'),
     onBehind: (p) => behind.push(p),
   });
   for (const persona of PERSONAS) {

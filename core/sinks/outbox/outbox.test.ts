@@ -9,13 +9,14 @@ import { type Database, openDatabase } from '../../state/index.ts';
 import { type Outbox, type OutboxOptions, type OutboxRow, openOutbox, openOutboxReader } from './index.ts';
 
 const going = new AbortController().signal;
+const JOURNAL = '/d/outbox.journal';
 
 interface Kept {
   readonly cursor: number;
 }
 
 interface Rig {
-  readonly db: Database & { commits: number; broken: boolean };
+  readonly db: Database & { broken: boolean };
   readonly files: FakeFiles;
   readonly clock: FakeClock;
   readonly outbox: Outbox<Kept>;
@@ -23,16 +24,14 @@ interface Rig {
   readonly logged: string[];
 }
 
-/** A database that counts its flushes and can be made to fail them. */
+/** A database whose commits can be made to fail. */
 function watched(db: Database): Rig['db'] {
   return {
     ...db,
-    commits: 0,
     broken: false,
     exec(sql) {
-      if (sql === 'COMMIT') {
-        if (this.broken) throw new Fault('no-space', 'the disk is full', { is: 'machine', key: 'database' });
-        this.commits += 1;
+      if (sql === 'COMMIT' && this.broken) {
+        throw new Fault('no-space', 'the disk is full', { is: 'machine', key: 'database' });
       }
       db.exec(sql);
     },
@@ -54,6 +53,7 @@ function rig(more: Partial<OutboxOptions> & { files?: FakeFiles; onDb?: Rig['db'
     disk: { files, log, uid: UID },
     clock,
     directory: '/d/state',
+    journal: JOURNAL,
     onBehind: (persona, fault) => behind.push([persona, fault?.code ?? null]),
     ...more,
   });
@@ -99,13 +99,13 @@ describe('taking', () => {
   });
 
   test('1,000 personas at once are one flush', async () => {
-    const { outbox, db, files } = rig();
-    db.commits = 0;
+    const { outbox, files } = rig();
+    files.mishaps(null);
     const names = Array.from({ length: 1000 }, (_, i) => `p${i}`);
     const taken = await Promise.all(
       names.map((p, i) => outbox.sinkFor(p, p).take([mail(p, i + 1)], { cursor: i + 1 }, going)),
     );
-    assert.equal(db.commits, 1);
+    assert.equal(files.calls.filter((call) => /^f(data)?sync$/.test(call.name)).length, 1);
     assert.ok(taken.every((answer) => answer.is === 'all'));
     assert.ok(names.every((p, i) => files.text(`/d/state/events.${p}.ndjson`) === linesOf(mail(p, i + 1))));
     assert.deepEqual(outbox.allKept().get('p999'), { cursor: 1000 });
@@ -144,21 +144,42 @@ describe('taking', () => {
     outbox[Symbol.dispose]();
   });
 
-  test('a failing database takes nothing: no line, no memory, no follower; the same events are taken later', async () => {
-    const { outbox, db, files } = rig();
+  test('a failing journal takes nothing: no line, no memory, no follower; the same events are taken later', async () => {
+    const { outbox, files } = rig();
     const told: string[] = [];
     using _ = outbox.onTold((rows) => told.push(...ids(rows)));
     const sinks = ['ada', 'bo'].map((p) => outbox.sinkFor(p, p));
     const offer = () =>
       Promise.all(sinks.map((sink, i) => sink.take([mail(['ada', 'bo'][i] ?? '', 1)], { cursor: 1 }, going)));
-    db.broken = true;
-    for (const answer of await offer()) {
-      assert.ok(answer.is === 'stopped' && answer.count === 0 && answer.fault.code === 'no-space');
+    for (const call of ['write', 'fdatasync']) {
+      files.mishaps(({ name }) => (name === call ? { is: 'fails', code: 'ENOSPC' } : null), JOURNAL);
+      for (const answer of await offer()) {
+        assert.ok(answer.is === 'stopped' && answer.count === 0 && answer.fault.code === 'no-space');
+      }
+      assert.deepEqual([files.text('/d/state/events.ada.ndjson'), outbox.kept('ada'), told], [null, null, []]);
+      assert.equal(files.text(JOURNAL), '');
     }
-    assert.deepEqual([files.text('/d/state/events.ada.ndjson'), outbox.kept('ada'), told], [null, null, []]);
-    db.broken = false;
+    files.mishaps(null);
     assert.deepEqual(await offer(), [{ is: 'all' }, { is: 'all' }]);
     assert.equal(files.text('/d/state/events.bo.ndjson'), linesOf(mail('bo', 1)));
+    outbox[Symbol.dispose]();
+  });
+
+  test('a failing database stops nothing: it is said once, and filled in when it works again', async () => {
+    const { outbox, db, files, clock, logged } = rig();
+    const sink = outbox.sinkFor('ada', 'ada');
+    await sink.take([mail('ada', 1)], { cursor: 1 }, going);
+    db.broken = true;
+    for (let id = 2; id <= 3; id += 1) {
+      assert.deepEqual(await sink.take([mail('ada', id)], { cursor: id }, going), { is: 'all' });
+      await clock.advance(40_000);
+    }
+    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(mail('ada', 1), mail('ada', 2), mail('ada', 3)));
+    assert.throws(() => outbox.newest(), { code: 'no-space' });
+    assert.equal(logged.filter((line) => line.includes('the outbox can not be filled')).length, 1);
+    db.broken = false;
+    await clock.advance(31_000);
+    assert.equal(openOutboxReader(db).newest()?.eventId, 'ada:new:3');
     outbox[Symbol.dispose]();
   });
 
@@ -221,11 +242,13 @@ describe('followers', () => {
     for (let id = 1; id <= 3; id += 1) {
       for (const p of ['ada', 'bo']) await outbox.sinkFor(p, p).take([mail(p, id)], { cursor: id }, going);
     }
-    const reader = openOutboxReader(db);
-    assert.equal(reader.newest()?.eventId, 'bo:new:3');
+    const elsewhere = openOutboxReader(db);
+    assert.equal(elsewhere.newest()?.eventId, 'bo:new:1', 'what came since is not in the tables yet');
+    assert.equal(outbox.newest()?.eventId, 'bo:new:3');
+    assert.equal(elsewhere.newest()?.eventId, 'bo:new:3');
     assert.equal(openOutboxReader(openDatabase(':memory:')).newest(), null);
     const since = (persona: string | null, after: string | null, limit = 100) => {
-      const replay = reader.since(persona, after, limit);
+      const replay = elsewhere.since(persona, after, limit);
       return replay.is === 'rows' ? ids(replay.rows) : replay.is;
     };
     assert.deepEqual(since(null, null, 3), ['ada:new:1', 'bo:new:1', 'ada:new:2']);
@@ -233,9 +256,9 @@ describe('followers', () => {
     assert.deepEqual(since('ada', 'bo:new:1'), ['ada:new:2', 'ada:new:3']);
     assert.deepEqual(since('bo', 'bo:new:3'), []);
     assert.equal(since('ada', 'ada:new:9'), 'unknown-id');
-    const [first] = reader.after(null, 0, 1);
+    const [first] = elsewhere.after(null, 0, 1);
     assert.deepEqual(first, { seq: 1, persona: 'ada', eventId: 'ada:new:1', line: lineOf(mail('ada', 1)).trimEnd() });
-    assert.deepEqual(ids(reader.after('bo', 4, 9)), ['bo:new:3']);
+    assert.deepEqual(ids(elsewhere.after('bo', 4, 9)), ['bo:new:3']);
     outbox[Symbol.dispose]();
   });
 });
@@ -245,7 +268,7 @@ describe('keeping', () => {
     const { outbox, clock, files } = rig({ retention: { keepMs: 1000, keepRows: 2 } });
     const sink = outbox.sinkFor('ada', 'ada');
     await sink.take([mail('ada', 1)], { cursor: 1 }, going);
-    files.mishaps((call) => (call.name === 'write' ? { is: 'fails', code: 'ENOSPC' } : null));
+    files.mishaps((call) => (call.name === 'write' ? { is: 'fails', code: 'ENOSPC' } : null), '/d/state');
     for (let id = 2; id <= 9; id += 1) await sink.take([mail('ada', id)], { cursor: id }, going);
     await clock.advance(60_000);
     assert.deepEqual(ids(outbox.after('ada', 0, 100)).at(0), 'ada:new:2');
@@ -263,7 +286,7 @@ describe('keeping', () => {
     await clock.advance(45_000);
     assert.equal(outbox.after('ada', 0, 100).length, 6); // young
     await clock.advance(60_000);
-    files.mishaps((call) => (call.name === 'write' ? { is: 'fails', code: 'EIO' } : null));
+    files.mishaps((call) => (call.name === 'write' ? { is: 'fails', code: 'EIO' } : null), '/d/state');
     for (let id = 7; id <= 300; id += 1) await sink.take([mail('ada', id)], { cursor: id }, going);
     await clock.advance(120_000);
     assert.equal(outbox.after('ada', 0, 1000).length, 300); // not in the file

@@ -1,11 +1,13 @@
 import { type Event, lineOf } from '../../events/index.ts';
 import { Fault, faultOf, type PersonaId } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
-import { type Database, type Disk, groupCommit, transaction } from '../../state/index.ts';
+import { type Database, type Disk, groupCommit, migrate } from '../../state/index.ts';
 import { EMPTY_TAIL, type Sink, type Taken } from '../sink.ts';
 import type { Rotation } from './event-file.ts';
+import { type Entry, type EntryEvent, openJournal } from './journal.ts';
 import { createPublisher } from './publisher.ts';
 import { type OutboxReader, type OutboxRow, openOutboxReader, publishedRows } from './rows.ts';
+import { OUTBOX_SCHEMA } from './schema.ts';
 import { createSyncer, type Retention } from './syncer.ts';
 
 export interface OutboxOptions {
@@ -14,6 +16,8 @@ export interface OutboxOptions {
   readonly clock: Clock;
   /** Where the event files are; created 0700. */
   readonly directory: string;
+  /** The file of what was just taken, absolute; see `Journal`. */
+  readonly journal: string;
   /** A persona's event file lacks events because of this; null: it has them all again. The events themselves are safe. */
   readonly onBehind: (persona: PersonaId, fault: Fault | null) => void;
   readonly rotation?: Rotation;
@@ -47,45 +51,77 @@ export const RETENTION: Retention = { keepMs: 7 * 86_400_000, keepRows: 1000 };
 
 interface Take {
   readonly persona: PersonaId;
-  readonly events: readonly { readonly id: string; readonly isMail: boolean; readonly line: string }[];
+  readonly events: readonly TakenEvent[];
   readonly kept: string;
+}
+
+interface TakenEvent {
+  readonly id: string;
+  /** The id of the mail, null for any other event. */
+  readonly mail: number | null;
+  readonly line: string;
 }
 
 export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<Kept> {
   const { db, disk, clock, directory, onBehind } = options;
-  const reader = openOutboxReader(db);
-  const rows = publishedRows(db);
-  const syncer = createSyncer({ db, rows, disk, clock, directory, retention: options.retention ?? RETENTION });
+  migrate(db, 'outbox', OUTBOX_SCHEMA);
+  const journal = openJournal({ db, disk, clock, path: options.journal });
+  const { fill } = journal;
+  const reader = openOutboxReader(db, fill);
+  const rows = publishedRows(db, fill);
+  const syncer = createSyncer({ rows, disk, clock, directory, retention: options.retention ?? RETENTION });
   const rotation = options.rotation ?? ROTATION;
   const publisher = createPublisher({ rows, disk, clock, directory, rotation, syncer, onBehind });
   const listeners = new Set<{ tell: (rows: readonly OutboxRow[]) => void }>();
-  const insert = db.prepare(
-    'INSERT INTO outbox (persona, event_id, is_mail, line, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
-  );
-  const keep = db.prepare(
-    'INSERT INTO watches (persona, kept, published) VALUES (?, ?, 0) ON CONFLICT (persona) DO UPDATE SET kept = excluded.kept',
-  );
   const keptOf = db.prepare<{ kept: string }>('SELECT kept FROM watches WHERE persona = ?');
   const keptOfAll = db.prepare<{ persona: string; kept: string }>('SELECT persona, kept FROM watches');
+  const newestOfAll = db.prepare<{ persona: string; newest: number }>('SELECT persona, newest FROM watches');
+  const isStored = db.prepare('SELECT 1 FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 1');
   const group = groupCommit((takes: readonly Take[]) => commit(takes), options.later);
+  /** The highest mail id that was told, by persona: what is above it is new without looking. */
+  const newest = new Map(newestOfAll.all().map((row) => [row.persona, row.newest]));
+  let lastSeq = reader.newest()?.seq ?? 0;
   let closed = false;
 
   function commit(takes: readonly Take[]): Taken[] {
-    const committed = transaction(db, () => takes.flatMap(store));
+    const { entries, highest } = entriesOf(takes);
+    journal.write(entries);
+    for (const [persona, id] of highest) newest.set(persona, id);
+    const committed = entries.flatMap(({ persona, events }) =>
+      events.map(({ seq, id, line }) => ({ seq, persona, eventId: id, line })),
+    );
+    lastSeq = committed.at(-1)?.seq ?? lastSeq;
     publisher.publish(committed);
     if (committed.length > 0) for (const listener of listeners) tell(listener.tell, committed);
     return takes.map(() => ({ is: 'all' }));
   }
 
-  function store({ persona, events, kept }: Take): OutboxRow[] {
-    const stored: OutboxRow[] = [];
+  /** What of these takes is to be stored: everything but mail that was told already. */
+  function entriesOf(takes: readonly Take[]): { entries: readonly Entry[]; highest: ReadonlyMap<PersonaId, number> } {
     const at = Math.floor(clock.now());
-    for (const { id, isMail, line } of events) {
-      const { changes, lastInsertRowid } = insert.run(persona, id, isMail ? 1 : 0, line, at);
-      if (changes > 0) stored.push({ seq: lastInsertRowid, persona, eventId: id, line });
+    const entries: Entry[] = [];
+    const highest = new Map<PersonaId, number>();
+    let seq = lastSeq;
+    for (const { persona, events, kept } of takes) {
+      let most = highest.get(persona) ?? newest.get(persona) ?? 0;
+      const fresh: EntryEvent[] = [];
+      for (const { id, mail, line } of events) {
+        if (mail !== null && mail <= most && isTold(persona, id, entries, fresh)) continue;
+        most = Math.max(most, mail ?? 0);
+        seq += 1;
+        fresh.push({ seq, id, isMail: mail !== null, line });
+      }
+      highest.set(persona, most);
+      entries.push({ persona, kept, newest: most, at, events: fresh });
     }
-    keep.run(persona, kept);
-    return stored;
+    return { entries, highest };
+  }
+
+  function isTold(persona: PersonaId, id: string, entries: readonly Entry[], fresh: readonly EntryEvent[]): boolean {
+    fill();
+    const isId = (event: EntryEvent): boolean => event.id === id;
+    const isHere = fresh.some(isId) || entries.some((entry) => entry.persona === persona && entry.events.some(isId));
+    return isHere || isStored.get(id, persona) !== undefined;
   }
 
   function tell(listener: (rows: readonly OutboxRow[]) => void, committed: readonly OutboxRow[]): void {
@@ -103,7 +139,7 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
       if (closed) throw new Fault('internal', 'the outbox is closed', { is: 'machine', key: 'database' });
       const lines = events.map((event) => ({
         id: event.event_id,
-        isMail: event.event === 'new',
+        mail: event.event === 'new' ? event.id : null,
         line: lineOf(event).trimEnd(),
       }));
       return await group.add({ persona, events: lines, kept: JSON.stringify(kept) });
@@ -125,10 +161,14 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
       [Symbol.asyncDispose]: async () => {},
     }),
     kept(persona) {
+      fill();
       const row = keptOf.get(persona);
       return row === undefined ? null : parsed(persona, row.kept);
     },
-    allKept: () => new Map(keptOfAll.all().map((row) => [row.persona, parsed(row.persona, row.kept)])),
+    allKept() {
+      fill();
+      return new Map(keptOfAll.all().map((row) => [row.persona, parsed(row.persona, row.kept)]));
+    },
     onTold(listener) {
       const entry = { tell: listener };
       listeners.add(entry);
@@ -139,6 +179,7 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
       group.flush();
       listeners.clear();
       publisher[Symbol.dispose]();
+      journal[Symbol.dispose]();
     },
   };
 

@@ -1,6 +1,6 @@
 import { eventOf } from '../../events/index.ts';
 import type { PersonaId } from '../../model/index.ts';
-import { type Database, migrate } from '../../state/index.ts';
+import { type Database, laterTransaction, migrate } from '../../state/index.ts';
 import { OUTBOX_SCHEMA } from './schema.ts';
 
 /** One committed event. */
@@ -18,7 +18,10 @@ export type Replay =
   /** No event has this id, or it is older than what is kept: how much was missed can not be said. */
   | { readonly is: 'unknown-id' };
 
-/** What was told so far, for followers that have a position of their own. Also for processes that only read. */
+/**
+ * What was told so far, for followers that have a position of their own. In another process than the one that takes, what
+ * was taken in the last second may be missing.
+ */
 export interface OutboxReader {
   /** The oldest `limit` events after the one with this id, or of all that are kept; of one persona or of all. */
   since(persona: PersonaId | null, afterEventId: string | null, limit: number): Replay;
@@ -29,8 +32,12 @@ export interface OutboxReader {
   newest(): OutboxRow | null;
 }
 
-/** @throws Fault `database`; so does each of its methods. */
-export function openOutboxReader(db: Database): OutboxReader {
+/**
+ * `fill` brings the tables up to date before they are read; who only reads has none.
+ *
+ * @throws Fault `database`; so does each of its methods.
+ */
+export function openOutboxReader(db: Database, fill: () => void = () => {}): OutboxReader {
   migrate(db, 'outbox', OUTBOX_SCHEMA);
   const columns = 'seq, persona, event_id AS eventId, line';
   const ofAll = db.prepare<OutboxRow>(`SELECT ${columns} FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?`);
@@ -48,6 +55,7 @@ export function openOutboxReader(db: Database): OutboxReader {
   );
 
   function after(persona: PersonaId | null, seq: number, limit: number): readonly OutboxRow[] {
+    fill();
     const rows = persona === null ? ofAll.all(seq, limit) : ofOne.all(persona, seq, limit);
     return rows.map((row) => ({ ...row }));
   }
@@ -56,11 +64,18 @@ export function openOutboxReader(db: Database): OutboxReader {
     after,
     since(persona, afterEventId, limit) {
       if (afterEventId === null) return { is: 'rows', rows: after(persona, 0, limit) };
+      fill();
       const seq = find.get(afterEventId)?.seq ?? null;
       return seq === null ? { is: 'unknown-id' } : { is: 'rows', rows: after(persona, seq, limit) };
     },
-    lastEventId: (persona) => last.get(persona)?.eventId ?? null,
-    newest: () => newest.get() ?? null,
+    lastEventId(persona) {
+      fill();
+      return last.get(persona)?.eventId ?? null;
+    },
+    newest() {
+      fill();
+      return newest.get() ?? null;
+    },
   };
 }
 
@@ -72,12 +87,16 @@ export interface PublishedRows {
   next(persona: PersonaId, seq: number, bytes: number): readonly OutboxRow[];
   /** Which row this line of a file is; null when it is no event of the persona, or no longer kept. */
   seqOf(persona: PersonaId, line: string): number | null;
+  /** Runs `work`, which says what is published and may go, in one transaction. */
+  settle(work: () => void): void;
+  /** Within `settle`. */
   setPublished(persona: PersonaId, seq: number): void;
-  /** Deletes what is published, made before `olderThan` and not among the newest `keep` of the persona. */
+  /** Within `settle`. Deletes what is published, made before `olderThan` and not among the newest `keep` of the persona. */
   prune(persona: PersonaId, olderThan: number, keep: number): void;
 }
 
-export function publishedRows(db: Database): PublishedRows {
+/** `fill` brings the tables up to date before they are read. */
+export function publishedRows(db: Database, fill: () => void): PublishedRows {
   const stored = db.prepare<{ seq: number }>('SELECT seq FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT 1');
   const published = db.prepare<{ published: number }>('SELECT published FROM watches WHERE persona = ?');
   const next = db.prepare<OutboxRow>(
@@ -96,11 +115,12 @@ export function publishedRows(db: Database): PublishedRows {
   );
 
   return {
-    standing: (persona) => ({
-      stored: stored.get(persona)?.seq ?? 0,
-      published: published.get(persona)?.published ?? 0,
-    }),
+    standing(persona) {
+      fill();
+      return { stored: stored.get(persona)?.seq ?? 0, published: published.get(persona)?.published ?? 0 };
+    },
     next(persona, seq, bytes) {
+      fill();
       const rows: OutboxRow[] = [];
       let left = bytes;
       for (const row of next.iterate(persona, seq)) {
@@ -113,8 +133,13 @@ export function publishedRows(db: Database): PublishedRows {
     seqOf(persona, line) {
       const event = eventOf(line);
       if (event === null) return null;
+      fill();
       const row = event.event === 'new' ? mail.get(event.event_id, persona) : other.get(event.event_id, persona, line);
       return row?.seq ?? null;
+    },
+    settle(work) {
+      fill();
+      laterTransaction(db, work);
     },
     setPublished: (persona, seq) => void set.run(seq, persona),
     prune: (persona, olderThan, keep) => void prune.run(persona, olderThan, keep),

@@ -1,9 +1,10 @@
 /**
- * The tables of the outbox. `line` is the event exactly as it stands in the persona's file, without the newline. Each row
+ * The tables of the outbox. `journal` is one row: the name of this database, and the last record of the journal file
+ * that is in the tables (see `Journal`). `line` is the event exactly as it stands in the persona's file, without the newline. Each row
  * is in one of the two indices on `event_id`: mail is unique (the same message has the same id for ever), other events
  * are looked up only. `watches.kept` is what a watch wants remembered; `watches.published` is the last `seq` of which its
- * file is known to be on the disk. `seq` rises without AUTOINCREMENT, which would cost a page a commit: the newest rows are
- * never deleted, so no number comes again.
+ * file is known to be on the disk; `watches.newest` the highest id of a mail that was told. `seq` is counted by the one
+ * process that takes, on from the newest row, which is never deleted: so no number comes again.
  */
 export const OUTBOX_SCHEMA: readonly string[] = [
   `
@@ -24,5 +25,16 @@ export const OUTBOX_SCHEMA: readonly string[] = [
     kept TEXT NOT NULL,
     published INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  CREATE TABLE journal (
+    id TEXT NOT NULL,
+    filled INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO journal (id, filled) VALUES (lower(hex(randomblob(8))), 0);
+  ALTER TABLE watches ADD COLUMN newest INTEGER NOT NULL DEFAULT 0;
+  UPDATE watches SET newest = coalesce(
+    (SELECT max(CAST(substr(event_id, length(persona) + 6) AS INTEGER)) FROM outbox WHERE persona = watches.persona AND is_mail = 1), 0
+  );
   `,
 ];

@@ -1,6 +1,6 @@
 import { faultOf, type PersonaId } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
-import { type Database, type Disk, syncDirectory, transaction } from '../../state/index.ts';
+import { type Disk, syncDirectory } from '../../state/index.ts';
 import type { EventFile } from './event-file.ts';
 import type { PublishedRows } from './rows.ts';
 
@@ -12,7 +12,6 @@ export interface Retention {
 }
 
 export interface SyncerOptions {
-  readonly db: Database;
   readonly rows: PublishedRows;
   readonly disk: Disk;
   readonly clock: Clock;
@@ -47,7 +46,7 @@ interface Change {
 }
 
 export function createSyncer(options: SyncerOptions): Syncer {
-  const { db, rows, disk, clock, directory, retention } = options;
+  const { rows, disk, clock, directory, retention } = options;
   let changes = new Map<PersonaId, Change>();
   const sincePruned = new Map<PersonaId, number>();
   let names = false;
@@ -89,7 +88,7 @@ export function createSyncer(options: SyncerOptions): Syncer {
     try {
       if (names) syncDirectory(disk, directory);
       names = false;
-      transaction(db, () => {
+      rows.settle(() => {
         for (const [persona, seq] of synced) {
           rows.setPublished(persona, seq);
           if ((sincePruned.get(persona) ?? PRUNE_EVERY) < PRUNE_EVERY) continue;

@@ -19,7 +19,7 @@ export interface HiveClient extends AsyncDisposable {
   /** Names as the hive spells them; never empty. Absent where there is no directory to ask. */
   personas?(signal: AbortSignal): Promise<readonly string[]>;
   /** `after` null: there is no cursor yet, so only `max` and the counts are wanted. */
-  window(address: string, after: number | null, signal: AbortSignal): Promise<Window>;
+  window(address: string, after: number | null, signal: AbortSignal): Window | Promise<Window>;
   /**
    * `hold` null: at once. Else waits up to `ms` for a change after `cursor`. Absent where there is no such list.
    * @throws Fault `not-found` when the server does not have it

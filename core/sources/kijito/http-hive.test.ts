@@ -51,7 +51,7 @@ const deliver = (hive: FakeHive, count: number, persona = 'ada'): number[] =>
 const idsAfter = async (client: HiveClient, after: number): Promise<number[]> =>
   (await client.window('ada', after, never)).rows.map(({ id }) => id);
 
-async function codeOf(work: Promise<unknown>): Promise<string> {
+async function codeOf(work: unknown): Promise<string> {
   try {
     await work;
     return 'healthy';
@@ -209,7 +209,7 @@ test('fifty pages are walked, fifty-one are a shape fault that names the cursor 
     deliver(hive, 50);
     assert.equal((await idsAfter(client, 0)).length, 50);
     deliver(hive, 1);
-    await assert.rejects(client.window('ada', 0, never), {
+    await assert.rejects(async () => client.window('ada', 0, never), {
       code: 'shape',
       message: /within 50 pages, so mail after 0/,
     });
@@ -220,9 +220,9 @@ test('fifty pages are walked, fifty-one are a shape fault that names the cursor 
 test('a fault of one inbox is about that persona, a fault of the connection about the hive', async () => {
   await withHive({}, async (hive, client) => {
     hive.fail({ is: 'body', body: '{"result":7}' });
-    await assert.rejects(client.window('ada', 0, never), { scope: { is: 'persona', key: 'kijito/ada' } });
+    await assert.rejects(async () => client.window('ada', 0, never), { scope: { is: 'persona', key: 'kijito/ada' } });
     await hive.refuse();
-    await assert.rejects(client.window('ada', 0, never), { code: 'refused', scope: SCOPE });
+    await assert.rejects(async () => client.window('ada', 0, never), { code: 'refused', scope: SCOPE });
   });
 });
 

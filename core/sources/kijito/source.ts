@@ -1,7 +1,7 @@
 import { Fault, type SourceId, VITAL_NOT_REPORTED } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
-import type { Pending, Persona, Source } from '../source.ts';
-import type { HiveClient } from './client.ts';
+import type { Look, Pending, Persona, Source } from '../source.ts';
+import type { HiveClient, Window } from './client.ts';
 import { personaIdOf } from './persona-id.ts';
 
 export interface KijitoOptions {
@@ -40,14 +40,21 @@ export function kijitoSource({ id, client, clock, members }: KijitoOptions): Sou
     }
     return (await client.personas(signal)).map((address) => kijitoPersona(address, members));
   };
+  const lookOf = ({ rows, max, unread, urgent }: Window): Look => ({
+    at: clock.now(),
+    unread,
+    urgent,
+    vital: VITAL_NOT_REPORTED,
+    evidence: { is: 'log', rows, max },
+  });
   return {
     id,
     kind: KIJITO_KIND,
     personas,
-    look: async (persona, from, signal) => {
+    look(persona, from, signal) {
       const after = from.is === 'at' ? from.id : null;
-      const { rows, max, unread, urgent } = await client.window(persona.address, after, signal);
-      return { at: clock.now(), unread, urgent, vital: VITAL_NOT_REPORTED, evidence: { is: 'log', rows, max } };
+      const window = client.window(persona.address, after, signal);
+      return window instanceof Promise ? window.then(lookOf) : lookOf(window);
     },
     ...(client.pending === undefined ? {} : { pending: pendingOf(client.pending.bind(client)) }),
     ...(client.hints === undefined ? {} : { hints: client.hints.bind(client) }),

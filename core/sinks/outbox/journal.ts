@@ -1,0 +1,295 @@
+import { dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { faultOf, type PersonaId } from '../../model/index.ts';
+import type { Clock } from '../../ports/index.ts';
+import {
+  type Database,
+  type Disk,
+  ioFault,
+  laterTransaction,
+  openForAppend,
+  syncDirectory,
+  transaction,
+} from '../../state/index.ts';
+
+/** What one take stores. */
+export interface Entry {
+  readonly persona: PersonaId;
+  /** What the watch wants remembered. */
+  readonly kept: string;
+  /** The highest id of a mail that was ever told; 0 without any. */
+  readonly newest: number;
+  /** When it was taken, in whole milliseconds. */
+  readonly at: number;
+  readonly events: readonly EntryEvent[];
+}
+
+export interface EntryEvent {
+  readonly seq: number;
+  readonly id: string;
+  readonly isMail: boolean;
+  /** The event's JSON, one physical line without its newline. */
+  readonly line: string;
+}
+
+/**
+ * The beginning of the outbox: takes are appended to a file and flushed, and go into the tables of the database a moment
+ * later, off the path of an event. One append costs half of what the smallest commit of SQLite does, and the same for
+ * 1,000 personas as for one, where the tables would write thousands of pages here and there.
+ *
+ * Each record is a line of its own: `CRC JSON`, the CRC-32 of the JSON in eight hex digits, the JSON a `Record`. Records
+ * count on for ever; the database says up to which one they are in its tables. The file is emptied once the database has
+ * everything on the disk.
+ */
+export interface Journal extends Disposable {
+  /** Makes the entries durable with one flush. When it throws none of them is taken. @throws Fault `unwritable`, `no-space` */
+  write(entries: readonly Entry[]): void;
+  /** Brings the tables up to date; costs nothing when they are. Not within a transaction. @throws Fault `database`, `no-space` */
+  fill(): void;
+}
+
+interface Record {
+  /** Which database it belongs to: a journal never speaks for another one. */
+  readonly of: string;
+  readonly n: number;
+  readonly entries: readonly Entry[];
+}
+
+export interface JournalOptions {
+  readonly db: Database;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** From a write to the tables, unless somebody reads them before. Long enough for many writes to go together. */
+const FILL_AFTER_MS = 500;
+/** Between two parts of a fill, so that nothing waits long for a storm to be filled in. */
+const BETWEEN_PARTS_MS = 5;
+const RETRY_MS = 30_000;
+/** Characters of entries in one record, and in one part of a fill. */
+const RECORD_CHARS = 32 * 1024;
+const PART_CHARS = 64 * 1024;
+/** The file is emptied when it is this large, in bytes. */
+const EMPTIED_AT = 1024 * 1024;
+
+const DATABASE = { is: 'machine', key: 'database' } as const;
+
+/**
+ * Opens the journal, and fills in what a former process left in it.
+ *
+ * @throws Fault `unwritable`, `no-space`, `database`
+ */
+export function openJournal(options: JournalOptions): Journal {
+  const { db, disk, clock, path } = options;
+  const { files, log } = disk;
+  const tables = tablesOf(db);
+  const { of, filled } = tables.standing();
+  const { fd, stat, created } = openForAppend(disk, path);
+  let size = stat.size;
+  /** Something may stand behind `size`. */
+  let torn = false;
+  let n = filled;
+  /** Durable, and not in the tables yet. */
+  let waiting: Record[] = [];
+  let timer: Disposable | null = null;
+  let warned = false;
+
+  function recover(): void {
+    const bytes = Buffer.alloc(size);
+    for (let done = 0; done < size; ) {
+      const got = files.read(fd, bytes.subarray(done), done);
+      if (got === 0) break;
+      done += got;
+    }
+    const { records, damaged } = recordsIn(bytes);
+    if (damaged > 0) {
+      log.error(`${path}: ${damaged} records are damaged; what they held may never be told`);
+    }
+    waiting = records.filter((record) => record.of === of && record.n > filled);
+    n = waiting.at(-1)?.n ?? filled;
+    fill();
+    if (size > 0) empty();
+  }
+
+  function cut(): void {
+    torn = true;
+    files.ftruncate(fd, size);
+    torn = false;
+  }
+
+  function append(bytes: Uint8Array): void {
+    for (let done = 0; done < bytes.length; ) {
+      const wrote = files.write(fd, done === 0 ? bytes : bytes.subarray(done));
+      if (wrote === 0) throw new Error('the disk takes no more bytes');
+      done += wrote;
+    }
+    files.fdatasync(fd);
+  }
+
+  function fillPart(): void {
+    let chars = 0;
+    let count = 0;
+    for (; count < waiting.length && chars < PART_CHARS; count += 1) chars += charsOf(waiting[count]?.entries ?? []);
+    const part = waiting.slice(0, count);
+    laterTransaction(db, () => tables.add(part));
+    waiting = waiting.slice(count);
+  }
+
+  function fill(): void {
+    while (waiting.length > 0) fillPart();
+  }
+
+  /** Only what the database has on the disk may go from here. */
+  function empty(): void {
+    transaction(db, () => tables.add([]));
+    size = 0;
+    cut();
+  }
+
+  function schedule(ms: number): void {
+    timer ??= clock.after(ms, () => {
+      timer = null;
+      try {
+        if (waiting.length > 0) fillPart();
+        if (waiting.length === 0 && size >= EMPTIED_AT) empty();
+        warned = false;
+        if (waiting.length > 0) schedule(BETWEEN_PARTS_MS);
+      } catch (error) {
+        // Nothing is lost: what was taken is durable where it is.
+        if (!warned) log.warn(`the outbox can not be filled: ${faultOf(error, DATABASE).explain()}`);
+        warned = true;
+        schedule(RETRY_MS);
+      }
+    });
+  }
+
+  try {
+    if (created) syncDirectory(disk, dirname(path));
+    recover();
+  } catch (error) {
+    tryTo(() => files.close(fd));
+    throw ioFault(error, path, 'unwritable');
+  }
+  return {
+    write(entries) {
+      const records = recordsOf(entries).map((some, i) => ({ of, n: n + 1 + i, entries: some }));
+      const bytes = Buffer.from(records.map(lineOf).join(''));
+      try {
+        if (torn) cut();
+        torn = true;
+        append(bytes);
+        torn = false;
+      } catch (error) {
+        tryTo(cut); // else before the next write
+        throw ioFault(error, path, 'unwritable');
+      }
+      size += bytes.length;
+      n += records.length;
+      waiting.push(...records);
+      schedule(FILL_AFTER_MS);
+    },
+    fill,
+    [Symbol.dispose]() {
+      timer?.[Symbol.dispose]();
+      timer = null;
+      try {
+        fill();
+        if (size > 0) empty();
+      } catch (error) {
+        log.warn(`the outbox can not be filled: ${faultOf(error, DATABASE).explain()}`); // the next start does it
+      }
+      tryTo(() => files.close(fd));
+    },
+  };
+}
+
+/** What the journal reads and writes in the database. */
+function tablesOf(db: Database) {
+  const standing = db.prepare<{ of: string; filled: number }>('SELECT id AS of, filled FROM journal');
+  const filled = db.prepare('UPDATE journal SET filled = max(filled, ?)');
+  // A mail that is there already is the same mail: nothing else may be passed over.
+  const event = db.prepare(
+    `INSERT INTO outbox (seq, persona, event_id, is_mail, line, at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (event_id, persona) WHERE is_mail = 1 DO NOTHING`,
+  );
+  const watch = db.prepare(
+    `INSERT INTO watches (persona, kept, published, newest) VALUES (?, ?, 0, ?)
+     ON CONFLICT (persona) DO UPDATE SET kept = excluded.kept, newest = max(newest, excluded.newest)`,
+  );
+  return {
+    standing(): { of: string; filled: number } {
+      const row = standing.get();
+      if (row === undefined) throw new Error('the table of the journal is empty');
+      return row;
+    },
+    /** Within a transaction, which writes something in any case. */
+    add(records: readonly Record[]): void {
+      for (const { entries } of records) {
+        for (const { persona, kept, newest, at, events } of entries) {
+          for (const { seq, id, isMail, line } of events) event.run(seq, persona, id, isMail ? 1 : 0, line, at);
+          watch.run(persona, kept, newest);
+        }
+      }
+      filled.run(records.at(-1)?.n ?? 0);
+    },
+  };
+}
+
+function charsOf(entries: readonly Entry[]): number {
+  let chars = 0;
+  for (const { kept, events } of entries) {
+    chars += kept.length;
+    for (const { line } of events) chars += line.length;
+  }
+  return chars;
+}
+
+/** Consecutive entries, cut into records that are filled in at once without a stop to notice. */
+function recordsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const records: Entry[][] = [];
+  let chars = RECORD_CHARS;
+  for (const entry of entries) {
+    if (chars >= RECORD_CHARS) {
+      records.push([]);
+      chars = 0;
+    }
+    records.at(-1)?.push(entry);
+    chars += charsOf([entry]);
+  }
+  return records;
+}
+
+function lineOf(record: Record): string {
+  const json = JSON.stringify(record);
+  return `${sumOf(json)} ${json}\n`;
+}
+
+function sumOf(text: string | Uint8Array): string {
+  return crc32(text).toString(16).padStart(8, '0');
+}
+
+const NEWLINE = 10;
+
+/** The whole records of a journal. What stands behind the last newline was being written when its writer ended. */
+function recordsIn(bytes: Buffer): { readonly records: readonly Record[]; readonly damaged: number } {
+  const records: Record[] = [];
+  let damaged = 0;
+  let start = 0;
+  for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+    const json = bytes.subarray(start + 9, end);
+    if (bytes.toString('latin1', start, start + 9) === `${sumOf(json)} `) records.push(JSON.parse(json.toString()));
+    else damaged += 1;
+    start = end + 1;
+  }
+  return { records, damaged };
+}
+
+function tryTo(run: () => void): void {
+  try {
+    run();
+  } catch {
+    // The failure before it is the one to tell; what is in the file is as durable as it was.
+  }
+}
