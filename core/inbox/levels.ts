@@ -53,9 +53,7 @@ function withChanges(counted: Counted, changed: readonly Changed[]): Counted {
 /** Everything is told by `personas.rev`: what has a higher one than was seen last has changed. */
 export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
   const newestRev = db.prepare<{ rev: number }>('SELECT coalesce(max(rev), 0) AS rev FROM personas');
-  const changedSince = db.prepare<Changed>(
-    'SELECT name, rev, unread, urgent FROM personas WHERE rev > ? ORDER BY rev',
-  );
+  const changedSince = db.prepare<Changed>('SELECT name, rev, unread, urgent FROM personas WHERE rev > ? ORDER BY rev');
   const countOf = db.prepare<{ unread: number; urgent: number }>('SELECT unread, urgent FROM personas WHERE name = ?');
   const countAll = db.prepare<{ name: string; unread: number; urgent: number }>(
     'SELECT name, unread, urgent FROM personas WHERE unread > 0',
