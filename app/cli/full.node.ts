@@ -3,6 +3,6 @@ import { COMMANDS } from './commands.ts';
 import { main } from './main.node.ts';
 
 export function run(args: readonly string[]): Promise<void> {
-  if (args[0] === 'watch') keepHeapSmall(); // before it is loaded: it has no storms to be quick in
+  if (args[0] === 'watch') keepHeapSmall({ storms: false }); // before it is loaded
   return main(args, COMMANDS);
 }

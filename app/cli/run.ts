@@ -3,6 +3,7 @@ import { ownDirs } from '../../core/state/index.ts';
 import { closeUninvitedInspector } from '../compose/early.node.ts';
 import { realMachine } from '../compose/machine.node.ts';
 import { runLog } from '../compose/run-log.node.ts';
+import { keepHeapSmall } from '../compose/small-heap.node.ts';
 import { runTray, type TrayPlan } from '../compose/tray.ts';
 import { askTray } from './ask-tray.node.ts';
 import type { Command, Io } from './command.ts';
@@ -34,6 +35,7 @@ export const command: Command = {
   async run(args, io) {
     const { plan, open } = planOf(args, io);
     const log = runLog();
+    keepHeapSmall({ storms: true });
     const machine = realMachine(log);
     if (await closeUninvitedInspector()) log.warn('closed an inspector that a SIGUSR1 during the start had opened');
     const end = await runTray(plan, ownDirs({ ...io.env }), machine);

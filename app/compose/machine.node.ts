@@ -2,11 +2,10 @@ import { type Log, realClock, realRandom, realSpawn } from '../../core/ports/ind
 import { realDisk } from '../../core/state/index.ts';
 import { onPoke } from './early.node.ts';
 import type { Machine } from './machine.ts';
-import { clearStart, keepHeapSmall } from './small-heap.node.ts';
+import { clearHeap } from './small-heap.node.ts';
 
 /** The real machine. Installs the handlers for the signals that ask for a clean stop. */
 export function realMachine(log: Log): Machine {
-  keepHeapSmall();
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
   return {
@@ -21,6 +20,6 @@ export function realMachine(log: Log): Machine {
     log,
     stop: stop.signal,
     onPoke,
-    settled: clearStart,
+    atRest: clearHeap,
   };
 }

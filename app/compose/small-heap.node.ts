@@ -1,19 +1,33 @@
-import { setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
  * Has V8 keep its heap near what is alive in it, for a program that mostly waits. By default a burst of mail makes the
  * space for new objects grow to 32 MiB, and old garbage lies until it is as much again as what lives: room that is never
- * given back. Called once the program is loaded: the 8 MiB that the space has grown to by then are enough for a storm.
+ * given back. Called once the program is loaded.
+ *
+ * `storms`: the space for new objects may grow all the same, since a storm of mail that has to make do with 8 MiB spends a
+ * third of its time tidying up. Such a program calls `clear` when it has come to rest.
  */
-export function keepHeapSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
+export function keepHeapSmall({ storms }: { readonly storms: boolean }): void {
+  if (!storms) setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--heap-growing-percent=30');
   setFlagsFromString('--no-maglev'); // the middle compiler: 8 MiB of working space, and no faster here than the two others
 }
 
-/** Throws away, once, what the start has left. */
-export function clearStart(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
+/** The space for new objects beyond which it is worth a collection (some 30 ms) to give it back. */
+const GROWN_BYTES = 4 * 1024 * 1024;
+
+let gc: ((how: { type: 'major'; flavor: 'last-resort' }) => void) | null = null;
+
+/** Throws away what the start or a storm has left, and gives its room back. Costs nothing when there is none. */
+export function clearHeap(): void {
+  const young = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space');
+  const isFirst = gc === null;
+  if (gc === null) {
+    setFlagsFromString('--expose-gc');
+    gc = runInNewContext('gc') as NonNullable<typeof gc>;
+  }
+  // Only a collection of the last resort gives pages back to the system.
+  if (isFirst || young === undefined || young.space_size >= GROWN_BYTES) gc({ type: 'major', flavor: 'last-resort' });
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createBoard } from '../../core/board/index.ts';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
 import { Fault } from '../../core/model/index.ts';
-import { eventFilePath, openOutbox } from '../../core/sinks/outbox/index.ts';
+import { eventFilePath, type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
 import { type Dirs, ensurePrivateDir, openDatabase, stemOf } from '../../core/state/index.ts';
 import { createActions, type House, keptMutes } from '../actions/index.ts';
 import { openSettings, type Settings } from '../config/tray/index.ts';
@@ -33,6 +33,8 @@ const DATABASE = 'hivebar.sqlite';
 const JOURNAL = 'outbox.journal';
 /** Facts become the picture so much later unless somebody looks before: what they speak of goes first, into files. */
 const FOLD_AFTER_MS = 20;
+/** Without an event for so long, the process is at rest. */
+const REST_AFTER_MS = 1000;
 const REAP_EVERY_MS = 6 * 3_600_000;
 const DAY_MS = 86_400_000;
 
@@ -130,14 +132,28 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
         ?.run({}, stopping.stop)
         .catch((error: unknown) => log.warn(String(error)));
     using _poke = machine.onPoke(() => poll(watches, null));
+    using _rest = resting(outbox, stopping);
     using _reaper = reaping(local, settings, stopping);
-    machine.settled();
     await until(stopping.stop);
   } finally {
     stop.abort();
     await watching;
   }
   return { is: 'stopped' };
+}
+
+function resting(outbox: Outbox<Kept>, { clock, atRest }: Machine): Disposable {
+  let timer = clock.after(REST_AFTER_MS, atRest);
+  const told = outbox.onTold(() => {
+    timer[Symbol.dispose]();
+    timer = clock.after(REST_AFTER_MS, atRest);
+  });
+  return {
+    [Symbol.dispose]() {
+      told[Symbol.dispose]();
+      timer[Symbol.dispose]();
+    },
+  };
 }
 
 function settingsOf(settings: Settings, plan: TrayPlan): Settings {

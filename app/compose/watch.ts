@@ -113,7 +113,7 @@ async function watch(
   });
   using _poke = machine.onPoke(() => rounds.poke(false));
   machine.log.info(`watching ${watchers.length} of ${personas.length} personas, pid ${machine.pid}`);
-  machine.settled();
+  machine.atRest();
   await rounds.run(watchers, AbortSignal.any([machine.stop, gone.signal]));
   if (!machine.stop.aborted) gone.signal.throwIfAborted();
 }

@@ -43,8 +43,13 @@ export function recentMail(db: Database, headBytes: number | null, trimmed: (row
   return {
     catchUp() {
       const rows = since.all(headBytes, newest);
+      if (rows.length > MOST_ROWS) return beginAnew();
+      if (held + rows.length > MOST_ROWS) {
+        // What is asked for next is what came just now; `last` says from where on it is complete.
+        inboxes = new Map();
+        held = 0;
+      }
       held += rows.length;
-      if (held > MOST_ROWS) return beginAnew();
       for (const row of rows) {
         const inbox = inboxes.get(row.persona) ?? { base: last.get(row.persona) ?? 0, rows: [] };
         inbox.rows.push(trimmed(row));

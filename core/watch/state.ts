@@ -95,3 +95,7 @@ export function savedOf(state: WatchState): Saved {
     consecutive_failures: state.failures,
   };
 }
+
+export function sameSaved(a: Saved, b: Saved): boolean {
+  return a.cursor === b.cursor && a.state === b.state && a.consecutive_failures === b.consecutive_failures;
+}

@@ -79,7 +79,7 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
   const state: WatchState = { ...armed, reach, failures: 0 };
   const cursor = state.mark.is === 'at' ? state.mark.id : 0;
   const above = look.evidence.rows.filter((row) => row.id > cursor);
-  const held = new Set(state.held);
+  const held = state.held.length === 0 ? NOTHING_HELD : new Set(state.held);
   const rows = above.filter((row) => !held.has(row.id) && !isSuppressed(row, rules));
   const last = above.at(-1)?.id ?? cursor;
   const edge = state.told === 'DOWN' ? 'UP' : null;
@@ -99,8 +99,10 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
   return { ...out, facts: [{ is: 'looked', at, persona, reach, unread, urgent, vital, cursor: handed }] };
 }
 
+const NOTHING_HELD: ReadonlySet<number> = new Set();
+
 function isSuppressed(row: Row, rules: Rules): boolean {
-  return rules.suppressed.has(row.from.toLowerCase());
+  return rules.suppressed.size > 0 && rules.suppressed.has(row.from.toLowerCase());
 }
 
 /** The three first-poll branches, and the fourth for an inbox born during the run. Sets the cursor before any mail. */
@@ -245,9 +247,9 @@ function settle(state: WatchState, offer: Offer, count: number): WatchState {
   return {
     ...state,
     mark,
-    held: state.held.filter((id) => id > cursor),
+    held: state.held.length === 0 ? state.held : state.held.filter((id) => id > cursor),
     told: edgeSaid && offer.edge !== null ? offer.edge : state.told,
-    notices: state.notices.slice(noticesSaid),
+    notices: noticesSaid === 0 ? state.notices : state.notices.slice(noticesSaid),
     beatAt: offer.beats && count === offer.events.length ? offer.at : state.beatAt,
     offer: null,
   };

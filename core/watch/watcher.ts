@@ -4,7 +4,7 @@ import type { Clock } from '../ports/index.ts';
 import type { Sink } from '../sinks/index.ts';
 import type { Look, Persona, Source } from '../sources/index.ts';
 import { retryDelay } from './due.ts';
-import { type Rules, type Saved, savedOf, type WatchState } from './state.ts';
+import { type Rules, type Saved, sameSaved, savedOf, type WatchState } from './state.ts';
 import { beatIsDue, type Input, step } from './step.ts';
 
 /** Keeps what a watch remembers when its sink does not: the state file of a headless watch. */
@@ -46,7 +46,7 @@ export interface Watcher extends AsyncDisposable {
 export function createWatcher(options: WatcherOptions): Watcher {
   const { persona, source, sink, saver, rules, clock, put } = options;
   let state = options.state;
-  let lastKept = JSON.stringify(savedOf(state));
+  let lastKept = savedOf(state);
   let refusals = 0;
   let retryAt: number | null = null;
   let saveFault: Fault | null = null;
@@ -72,11 +72,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (out.offer.length === 0) {
       // Nothing is held, or the inbox can't be read now and its next healthy look offers again.
       if (input.is !== 'beat') retryAt = null;
-      if (sink.keeps && out.save && JSON.stringify(out.kept) !== lastKept) await keepInSink(out.kept, abort);
+      if (sink.keeps && out.save && !sameSaved(out.kept, lastKept)) await keepInSink(out.kept, abort);
       return;
     }
     const taken = await sink.take(out.offer, out.kept, abort);
-    if (taken.is === 'all') lastKept = JSON.stringify(out.kept);
+    if (taken.is === 'all') lastKept = out.kept;
     refusals = taken.is === 'all' ? 0 : refusals + 1;
     retryAt = taken.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + retryDelay(refusals);
     // A stop of ours is no failed delivery: what was not taken stays above the cursor, in either delivery.
@@ -90,7 +90,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   /** A mark that moved without an event, over suppressed mail for example. When refused it goes with the next full look. */
   async function keepInSink(kept: Saved, abort: AbortSignal): Promise<void> {
     const taken = await sink.take([], kept, abort);
-    if (taken.is === 'all') lastKept = JSON.stringify(kept);
+    if (taken.is === 'all') lastKept = kept;
     else put({ is: 'held', at: clock.now(), persona: persona.id, fault: taken.fault });
   }
 
