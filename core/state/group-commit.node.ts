@@ -7,9 +7,8 @@ export interface GroupCommit<Job, Answer> {
 }
 
 /**
- * A group forms by itself: it holds whatever one input event of the loop brings, down to the last promise that it settles.
- * After a commit the next group gathers until the loop has handled all input that is ready. So a lone job waits for
- * nobody, and 1,000 at once cost one flush, or two.
+ * A group forms by itself: the first job of a turn of the event loop is committed at once, and what comes after it gathers
+ * until the loop has handled all input that is ready. So a lone job waits for nobody, and 1,000 at once cost two flushes.
  *
  * `commit` gets the jobs in order of arrival and gives their answers in that order. When it throws, every job of the
  * group fails with the same error, so check a job before adding it. `later` runs the commit, by default as said.
@@ -47,7 +46,7 @@ export function groupCommit<Job, Answer>(
   };
 }
 
-/** The first of a turn runs when what is going on has settled, each further one after the input events of the turn. */
+/** The first of a turn runs at once, each further one after the input events of the turn. */
 function atOnceOrAfterInput(): (run: () => void) => void {
   let isFirst = true;
   return (run) => {
@@ -56,9 +55,9 @@ function atOnceOrAfterInput(): (run: () => void) => void {
       return;
     }
     isFirst = false;
-    process.nextTick(run);
     setImmediate(() => {
       isFirst = true;
     });
+    run();
   };
 }

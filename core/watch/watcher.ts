@@ -67,6 +67,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   async function transition(input: Input, abort: AbortSignal): Promise<void> {
     const out = step(state, input, rules);
     state = out.state;
+    // What is ready to be handed over goes first, unless something is to be saved before it.
+    const taking = out.offer.length > 0 && !out.save ? sink.take(out.offer, out.kept, abort) : null;
     for (const fact of out.facts) put(fact);
     if (out.save) keep();
     if (out.offer.length === 0) {
@@ -75,7 +77,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       if (sink.keeps && out.save && !sameSaved(out.kept, lastKept)) await keepInSink(out.kept, abort);
       return;
     }
-    const taken = await sink.take(out.offer, out.kept, abort);
+    const taken = await (taking ?? sink.take(out.offer, out.kept, abort));
     if (taken.is === 'all') lastKept = out.kept;
     refusals = taken.is === 'all' ? 0 : refusals + 1;
     retryAt = taken.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + retryDelay(refusals);

@@ -80,7 +80,7 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
       page.searchParams.set('before_id', String(before));
       return pageOf(await fetchBody(page, signal), readingOf(page, reading.scope));
     };
-    return await walkBack(newest, { after, contentChars, older, reading });
+    return walkBack(newest, { after, contentChars, older, reading });
   }
 
   const common = { window, [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose]() };

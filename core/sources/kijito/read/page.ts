@@ -32,8 +32,10 @@ export interface Page {
 export function pageOf(body: Uint8Array, reading: Reading): Page {
   const { envelope, result } = envelopeOf(body, reading);
   const rows = result.map((value, index) => rowOf(value, index, reading)).sort((a, b) => a.id - b.id);
-  for (const [index, row] of rows.entries()) {
-    if (row.id === rows[index - 1]?.id) throw faultIn(reading, 'shape', `the id ${row.id} comes twice`);
+  let before = 0;
+  for (const { id } of rows) {
+    if (id === before) throw faultIn(reading, 'shape', `the id ${id} comes twice`);
+    before = id;
   }
   const older = olderOf(envelope, rows[0]?.id ?? null, reading);
   return { rows, older, unread: unreadOf(envelope, rows, older) };

@@ -26,7 +26,12 @@ export function windowOf(page: Page): Window {
  * says it is the last, ends the walk; nothing is ever skipped (Kijito contract, traps 14 to 21).
  * @throws Fault `shape` when a page is in the way of that, `shape` over the page budget, and what `older` throws
  */
-export async function walkBack(newest: Page, walk: Walk): Promise<Window> {
+export function walkBack(newest: Page, walk: Walk): Window | Promise<Window> {
+  if (!reaches(newest, walk.after)) return walkOn(newest, walk);
+  return { ...windowOf(newest), rows: keep(newest.rows, walk) };
+}
+
+async function walkOn(newest: Page, walk: Walk): Promise<Window> {
   const pages: Row[][] = [keep(newest.rows, walk)];
   let page = newest;
   let unread: Count = newest.unread;
