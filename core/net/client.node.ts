@@ -86,24 +86,27 @@ export function httpClient(options: HttpOptions): HttpClient {
     allowH2: false,
   });
   return {
-    async get(path, signal, own = {}) {
-      signal.throwIfAborted();
+    get(path, signal, own = {}) {
+      if (signal.aborted) return Promise.reject(signal.reason);
       const url = new URL(path, target.url.origin);
-      const exchange = new Exchange({ url, scope }, maxBytes);
       const within = own.deadlineMs ?? deadlineMs;
+      const settled = (): void => {
+        clearTimeout(late);
+        signal.removeEventListener('abort', stop);
+      };
+      const exchange = new Exchange({ url, scope }, maxBytes, settled);
+      const stop = (): void => exchange.cut(signal.reason);
       const late = setTimeout(
         () => exchange.cut(new Fault('timeout', `${shownUrl(url)}: no whole answer within ${within} ms`, scope)),
         within,
       );
-      const stop = (): void => exchange.cut(signal.reason);
       signal.addEventListener('abort', stop, { once: true });
       try {
         pool.dispatch({ path: url.pathname + url.search, method: 'GET', headers }, exchange);
-        return await exchange.answer;
-      } finally {
-        clearTimeout(late);
-        signal.removeEventListener('abort', stop);
+      } catch (error) {
+        exchange.cut(error);
       }
+      return exchange.answer;
     },
     [Symbol.asyncDispose]: () => pool.destroy(),
   };

@@ -29,6 +29,7 @@ export class Exchange {
   readonly #about: About;
   readonly #maxBytes: number;
   readonly #settle: { resolve(answer: Answer): void; reject(why: unknown): void };
+  readonly #settled: () => void;
   #isSettled = false;
   #controller: Controller | null = null;
   #status = 0;
@@ -36,9 +37,11 @@ export class Exchange {
   #chunks: Buffer[] = [];
   #size = 0;
 
-  constructor(about: About, maxBytes: number) {
+  /** `settled` is called once, just before the answer is there or refused. */
+  constructor(about: About, maxBytes: number, settled: () => void) {
     this.#about = about;
     this.#maxBytes = maxBytes;
+    this.#settled = settled;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     this.answer = promise;
     this.#settle = { resolve, reject };
@@ -46,8 +49,7 @@ export class Exchange {
 
   /** Rejects the answer with `why` and cuts the connection, also one that is yet to be made. */
   cut(why: unknown): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
+    if (!this.#begin()) return;
     this.#chunks = [];
     this.#settle.reject(why);
     this.#controller?.abort(CUT);
@@ -75,17 +77,23 @@ export class Exchange {
   }
 
   onResponseEnd(): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
+    if (!this.#begin()) return;
     const body =
       this.#chunks.length === 1 && this.#chunks[0] !== undefined ? this.#chunks[0] : Buffer.concat(this.#chunks);
     this.#settle.resolve({ status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_controller: Controller | null, error: Error): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
+    if (!this.#begin()) return;
     this.#settle.reject(faultOfFailure(error, this.#about));
+  }
+
+  /** True for the one who settles it. */
+  #begin(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    this.#settled();
+    return true;
   }
 
   #faultOfCoding(headers: Headers): Fault | null {

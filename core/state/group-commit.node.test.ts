@@ -2,17 +2,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { groupCommit } from './group-commit.node.ts';
 
-test('jobs of one turn are one commit, answered in order', async () => {
+test('the first job of a turn is committed at once, the others of the turn together; all are answered in order', async () => {
   const commits: number[] = [];
   const group = groupCommit((jobs: readonly number[]) => {
     commits.push(jobs.length);
     return jobs.map((job) => job * 2);
   });
-  const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => group.add(i)));
-  assert.deepEqual(commits, [100]);
+  const first = group.add(0);
+  assert.deepEqual(commits, [1]);
+  const others = Array.from({ length: 99 }, (_, i) => group.add(i + 1));
+  await null;
+  const late = group.add(100);
+  assert.deepEqual(commits, [1]);
+  const answers = await Promise.all([first, ...others, late]);
+  assert.deepEqual(commits, [1, 100]);
   assert.deepEqual(
     answers,
-    Array.from({ length: 100 }, (_, i) => i * 2),
+    Array.from({ length: 101 }, (_, i) => i * 2),
   );
 });
 

@@ -20,7 +20,7 @@ describe('the held pending list', () => {
     since();
     world.news();
     await clock.advance(0);
-    assert.deepEqual(since(), ['look ada', 'hold opaque/2 50000', 'ada new 1']);
+    assert.deepEqual(since(), ['look ada', 'ada new 1', 'hold opaque/2 50000']);
   });
 
   test('is cut by a poke', async (t) => {
@@ -39,7 +39,7 @@ describe('the held pending list', () => {
     world.mail.set('ada', 1);
     rounds.poke(false);
     await clock.advance(5);
-    assert.deepEqual(since(), ['pending', 'look ada', 'hold c1 50000', 'ada new 1']);
+    assert.deepEqual(since(), ['pending', 'look ada', 'ada new 1', 'hold c1 50000']);
   });
 
   test('a hold that fails is tried again after 2, 4, 8 s with the same cursor; ticks come at the interval meanwhile', async (t) => {
@@ -60,7 +60,7 @@ describe('the held pending list', () => {
     world.cursor = 'c3';
     world.news();
     await clock.advance(0);
-    assert.deepEqual(since(), ['look ada', 'hold c3 50000', 'ada new 1']);
+    assert.deepEqual(since(), ['look ada', 'ada new 1', 'hold c3 50000']);
   });
 
   test('a hive that goes away for seconds is no outage: its inboxes fail at the pace of the interval', async (t) => {

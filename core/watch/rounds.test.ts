@@ -192,7 +192,8 @@ describe('no persona waits for another', () => {
   });
 
   test('those that failed leave a place for those that did not', async (t) => {
-    const { since, clock, world } = await roundsRig(t, { personas: ['x', 'y', 'ada'], options: { looksAtOnce: 2 } });
+    const options = { looksAtOnce: 2, fastPath: false };
+    const { since, clock, world } = await roundsRig(t, { personas: ['x', 'y', 'ada'], options });
     for (const name of ['x', 'y', 'ada']) world.mail.set(name, 1);
     for (const name of ['x', 'y']) world.faults.set(name, fault('timeout'));
     await clock.advance(MINUTE);
@@ -200,7 +201,24 @@ describe('no persona waits for another', () => {
     world.mail.set('ada', 2);
     since();
     await clock.advance(MINUTE);
-    assert.deepEqual(since(), ['pending', 'look x', 'look ada', 'ada new 2']);
+    assert.deepEqual(since(), ['look x', 'look ada', 'ada new 2']);
+  });
+
+  test('where unread rose is looked at before anything else, which does not wait for it long', async (t) => {
+    const { since, clock, world } = await roundsRig(t, { personas: ['x', 'ada'] });
+    world.faults.set('x', fault('timeout'));
+    world.mail.set('x', 1);
+    await clock.advance(MINUTE); // x is looked at every tick from here on
+    world.mail.set('ada', 1);
+    since();
+    await clock.advance(MINUTE);
+    assert.deepEqual(since(), ['pending', 'look ada', 'ada new 1', 'look x']);
+    world.hangs.add('ada');
+    world.mail.set('ada', 2);
+    await clock.advance(MINUTE);
+    assert.deepEqual(since(), ['pending', 'look ada']);
+    await clock.advance(5);
+    assert.deepEqual(since(), ['look x', 'x alert']);
   });
 });
 

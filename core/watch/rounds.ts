@@ -58,6 +58,8 @@ type Asked = 'no' | 'tick' | 'all';
 const NONE: Level = { unread: exactly(0), urgent: exactly(0) };
 /** How long the first looks wait for the pending list, so that arming never hangs on it. */
 const ARM_WAIT_MS = 250;
+/** How long everything else waits for the looks that were begun because unread rose. */
+const LOOKS_FIRST_MS = 5;
 /** Bursts of pokes within this time are one tick. */
 const COALESCE_MS = 5;
 
@@ -147,26 +149,37 @@ export function createRounds(options: RoundsOptions): Rounds {
     return false;
   }
 
-  function tick(levels: Levels | null, asked: Asked): void {
+  /**
+   * Looks where unread rose at once, and sees to everything else when those looks are back: their answers are what
+   * somebody waits for. Not for long, since a look may hang.
+   */
+  async function tick(levels: Levels | null, asked: Asked): Promise<void> {
+    const risen = levels === null ? [] : [...entries].filter(([address, entry]) => rose(entry, levels.of.get(address)));
+    const considered = new Set(risen.map(([, entry]) => entry));
+    const counted = risen.flatMap(([address, entry]) => considerBy(levels, address, entry, asked));
+    if (risen.length > 0) await Promise.race([...background, clock.sleep(LOOKS_FIRST_MS, abort)]);
     if (abort.aborted) return;
-    const counted: Fact[] = [];
     for (const [address, entry] of entries) {
-      if (levels === null) {
-        consider(entry, { is: 'no-answer' }, asked);
-        continue;
-      }
-      const { unread, urgent } = levels.of.get(address) ?? NONE;
-      const looking = consider(
-        entry,
-        unread.is === 'unknown' ? { is: 'no-answer' } : { is: 'unread', n: unread.n },
-        asked,
-      );
-      const persona = entry.watcher.persona.id;
-      if (!looking) counted.push({ is: 'counted', at: levels.at, persona, unread, urgent });
+      if (!considered.has(entry)) counted.push(...considerBy(levels, address, entry, asked));
     }
     for (const [address, { unread }] of levels?.of ?? []) adopt(address, unread.is === 'unknown' ? null : unread.n);
-    // Behind the looks: what they asked for is on its way meanwhile, and goes first when it comes.
     for (const fact of counted) put(fact);
+  }
+
+  function rose(entry: Entry, level: Level | undefined): boolean {
+    return level !== undefined && level.unread.is !== 'unknown' && level.unread.n > (entry.unread ?? 0);
+  }
+
+  /** What the pending list says of an inbox that is not looked at. */
+  function considerBy(levels: Levels | null, address: string, entry: Entry, asked: Asked): readonly Fact[] {
+    if (levels === null) {
+      consider(entry, { is: 'no-answer' }, asked);
+      return [];
+    }
+    const { unread, urgent } = levels.of.get(address) ?? NONE;
+    const hint: Hint = unread.is === 'unknown' ? { is: 'no-answer' } : { is: 'unread', n: unread.n };
+    if (consider(entry, hint, asked)) return [];
+    return [{ is: 'counted', at: levels.at, persona: entry.watcher.persona.id, unread, urgent }];
   }
 
   function enter(watcher: Watcher, unread: number | null): Entry {
@@ -210,7 +223,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     let levels = await Promise.race([first, clock.sleep(ARM_WAIT_MS, abort).then(() => null)]);
     let asked = takeAsked();
     while (!abort.aborted) {
-      tick(levels, asked);
+      await tick(levels, asked);
       const held = await rest(started);
       if (abort.aborted) break;
       started = clock.monotonic();

@@ -55,11 +55,8 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
   const { hive, fetcher, clock, contentChars, scope } = options;
   const seen = new Map<string, Seen>();
 
-  const fetchBody = async (url: URL, signal: AbortSignal, deadlineMs?: number): Promise<Uint8Array> => {
-    const path = url.pathname + url.search;
-    const { body } = await fetcher.get(path, signal, deadlineMs === undefined ? {} : { deadlineMs });
-    return body;
-  };
+  const fetched = (url: URL, signal: AbortSignal, deadlineMs?: number): Promise<{ readonly body: Uint8Array }> =>
+    fetcher.get(url.pathname + url.search, signal, deadlineMs === undefined ? {} : { deadlineMs });
   const readingOf = (url: URL, of: Scope = scope): Reading => ({ from: () => shownUrl(url), scope: of });
   const inboxScope = (address: string): Scope =>
     hive.is === 'single' ? scope : { is: 'persona', key: `${scope.key}/${address}` };
@@ -67,7 +64,7 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
   async function window(address: string, after: number | null, signal: AbortSignal): Promise<Window> {
     const url = hive.inbox(address);
     const reading = readingOf(url, inboxScope(address));
-    const body = await fetchBody(url, signal);
+    const { body } = await fetched(url, signal);
     const known = seen.get(address);
     if (known !== undefined && isSame(known.print, body) && (after === null || after >= known.window.max))
       return known.window;
@@ -78,7 +75,8 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     const older = async (before: number): Promise<Page> => {
       const page = hive.inbox(address);
       page.searchParams.set('before_id', String(before));
-      return pageOf(await fetchBody(page, signal), readingOf(page, reading.scope));
+      const { body } = await fetched(page, signal);
+      return pageOf(body, readingOf(page, reading.scope));
     };
     return walkBack(newest, { after, contentChars, older, reading });
   }
@@ -87,7 +85,7 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
   if (hive.is === 'single') return common;
   return {
     ...common,
-    personas: async (signal) => namesOf(await fetchBody(hive.personas, signal), readingOf(hive.personas)),
+    personas: async (signal) => namesOf((await fetched(hive.personas, signal)).body, readingOf(hive.personas)),
     pending: async (hold, signal) => {
       const url = new URL(hive.pending);
       if (hold !== null) {
@@ -95,7 +93,7 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
       } else if (options.longPoll) {
         url.search = `?wait=${SHORTEST_WAIT_S}`;
       }
-      const body = await fetchBody(url, signal, hold === null ? undefined : hold.ms + HOLD_GRACE_MS);
+      const { body } = await fetched(url, signal, hold === null ? undefined : hold.ms + HOLD_GRACE_MS);
       return levelsOf(body, clock.now(), readingOf(hive.pending));
     },
   };
