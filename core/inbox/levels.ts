@@ -21,8 +21,11 @@ export interface LevelBook extends Disposable {
   all(): Levels;
   /** Resolves after `ms`, or as soon as the state is no longer the one `cursor` names, or on abort. Never rejects. */
   untilPast(cursor: string, ms: number, signal: AbortSignal): Promise<void>;
-  /** Tells every listener which personas changed since the last call, in whatever process; returns their names. */
-  notice(): readonly string[];
+  /**
+   * Tells every listener which personas changed since the last call, in whatever process, and `first` before all of them;
+   * returns their names.
+   */
+  notice(first: (persona: string) => void): readonly string[];
   listen(wake: (persona: string) => void): Disposable;
 }
 
@@ -107,12 +110,13 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
         signal.removeEventListener('abort', wake);
       }
     },
-    notice() {
+    notice(first) {
       const changed = changedSince.all(told);
       const last = changed.at(-1);
       if (last === undefined) return [];
       if (counted?.rev === told) counted = withChanges(counted, changed);
       told = last.rev;
+      for (const { name } of changed) first(name);
       for (const { name } of changed) {
         for (const listener of listeners) {
           try {

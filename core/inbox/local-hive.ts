@@ -135,7 +135,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
 
   function noticed(): readonly string[] {
     turn = null;
-    return levels.notice();
+    return levels.notice((persona) => recent.forget(persona));
   }
 
   function deliver(mails: readonly Mail[]): Sent[] {
@@ -155,7 +155,6 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     const now = Math.floor(clock.now());
     let marked = 0;
     for (const id of ids) marked += sql.markOne.run(now, persona, id).changes;
-    if (marked > 0) recent.forget(persona);
     return marked;
   }
 

@@ -8,7 +8,7 @@ export interface Recent {
   catchUp(): void;
   /** Every row of the inbox above `after`, ascending; null when the memory does not go back that far. */
   above(address: string, after: number): readonly TrimmedRow[] | null;
-  /** Rows of this inbox, or of all, are not what they were. */
+  /** Rows of this inbox, or of all, may not be what they were: only what comes from here on is kept. */
   forget(address: string | null): void;
 }
 
