@@ -7,5 +7,5 @@ export {
   type WakeClass,
   wakeClassOf,
 } from './event.ts';
-export { eventOf, lineOf } from './line.ts';
+export { eventOf, lineOf, textOf } from './line.ts';
 export { readTail, repairTail } from './tail.ts';

@@ -20,6 +20,11 @@ function labelled(key: string): readonly [key: string, label: string] {
  * U+2028, U+2029, U+0085 and every control character escaped, lone surrogates replaced (Kijito contract b, trap 8).
  */
 export function lineOf(event: Event): string {
+  return `${textOf(event)}\n`;
+}
+
+/** The same without the newline. */
+export function textOf(event: Event): string {
   const record = event as unknown as Record<string, unknown>;
   let line = '';
   const put = ([key, label]: readonly [string, string]): void => {
@@ -29,7 +34,7 @@ export function lineOf(event: Event): string {
   for (const known of FIRST) put(known);
   for (const key of Object.keys(record)) if (!PLACED.has(key)) put(labelled(key));
   for (const known of LAST) put(known);
-  return `${line}}\n`;
+  return `${line}}`;
 }
 
 function jsonOf(value: unknown): string {

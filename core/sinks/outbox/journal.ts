@@ -248,6 +248,7 @@ function charsOf(entries: readonly Entry[]): number {
 
 /** Consecutive entries, cut into records that are filled in at once without a stop to notice. */
 function recordsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  if (entries.length === 1) return [entries];
   const records: Entry[][] = [];
   let chars = RECORD_CHARS;
   for (const entry of entries) {

@@ -1,4 +1,4 @@
-import { type Event, lineOf } from '../../events/index.ts';
+import { type Event, textOf } from '../../events/index.ts';
 import { Fault, faultOf, type PersonaId } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import { type Database, type Disk, groupCommit, migrate } from '../../state/index.ts';
@@ -62,6 +62,12 @@ interface TakenEvent {
   readonly line: string;
 }
 
+const ALL: Taken = { is: 'all' };
+
+function stopped(error: unknown): Taken {
+  return { is: 'stopped', count: 0, fault: faultOf(error, { is: 'machine', key: 'database' }) };
+}
+
 export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<Kept> {
   const { db, disk, clock, directory, onBehind } = options;
   migrate(db, 'outbox', OUTBOX_SCHEMA);
@@ -77,23 +83,33 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   const keptOfAll = db.prepare<{ persona: string; kept: string }>('SELECT persona, kept FROM watches');
   const newestOfAll = db.prepare<{ persona: string; newest: number }>('SELECT persona, newest FROM watches');
   const isStored = db.prepare('SELECT 1 FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 1');
-  const group = groupCommit((takes: readonly Take[]) => commit(takes), options.later);
+  const group = groupCommit(committed, options.later);
   /** The highest mail id that was told, by persona: what is above it is new without looking. */
   const newest = new Map(newestOfAll.all().map((row) => [row.persona, row.newest]));
   let lastSeq = reader.newest()?.seq ?? 0;
   let closed = false;
 
-  function commit(takes: readonly Take[]): Taken[] {
+  /** The answers to takes, whatever happens to them. */
+  function committed(takes: readonly Take[]): readonly Taken[] {
+    try {
+      commit(takes);
+      return takes.map(() => ALL);
+    } catch (error) {
+      const answer = stopped(error);
+      return takes.map(() => answer);
+    }
+  }
+
+  function commit(takes: readonly Take[]): void {
     const { entries, highest } = entriesOf(takes);
     journal.write(entries);
     for (const [persona, id] of highest) newest.set(persona, id);
-    const committed = entries.flatMap(({ persona, events }) =>
+    const fresh = entries.flatMap(({ persona, events }) =>
       events.map(({ seq, id, line }) => ({ seq, persona, eventId: id, line })),
     );
-    lastSeq = committed.at(-1)?.seq ?? lastSeq;
-    publisher.publish(committed);
-    if (committed.length > 0) for (const listener of listeners) tell(listener.tell, committed);
-    return takes.map(() => ({ is: 'all' }));
+    lastSeq = fresh.at(-1)?.seq ?? lastSeq;
+    publisher.publish(fresh);
+    if (fresh.length > 0) for (const listener of listeners) tell(listener.tell, fresh);
   }
 
   /** What of these takes is to be stored: everything but mail that was told already. */
@@ -124,27 +140,27 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
     return isHere || isStored.get(id, persona) !== undefined;
   }
 
-  function tell(listener: (rows: readonly OutboxRow[]) => void, committed: readonly OutboxRow[]): void {
+  function tell(listener: (rows: readonly OutboxRow[]) => void, fresh: readonly OutboxRow[]): void {
     try {
-      listener(committed);
+      listener(fresh);
     } catch (error) {
       // The events are committed: a listener's mistake must not make the watch offer them again.
       disk.log.error('a follower of the outbox failed', { error: String(error) });
     }
   }
 
-  async function take(persona: PersonaId, stem: string, events: readonly Event[], kept: Kept): Promise<Taken> {
+  function take(persona: PersonaId, stem: string, events: readonly Event[], kept: Kept): Promise<Taken> {
     try {
       publisher.adopt(persona, stem);
       if (closed) throw new Fault('internal', 'the outbox is closed', { is: 'machine', key: 'database' });
-      const lines = events.map((event) => ({
+      const taken = events.map((event) => ({
         id: event.event_id,
         mail: event.event === 'new' ? event.id : null,
-        line: lineOf(event).trimEnd(),
+        line: textOf(event),
       }));
-      return await group.add({ persona, events: lines, kept: JSON.stringify(kept) });
+      return group.add({ persona, events: taken, kept: JSON.stringify(kept) });
     } catch (error) {
-      return { is: 'stopped', count: 0, fault: faultOf(error, { is: 'machine', key: 'database' }) };
+      return Promise.resolve(stopped(error));
     }
   }
 
