@@ -1,6 +1,10 @@
 import type { StatusWire } from '../app/status/wire.ts';
+import { statuses } from './statuses.ts';
+import { ask, TokenNeeded } from './token.ts';
 
-export type Link = 'live' | 'lost';
+/** `closed`: the server answers, and wants the token. */
+export type Link = 'live' | Unheard;
+type Unheard = 'lost' | 'closed';
 
 export interface Follower {
   status(status: StatusWire): void;
@@ -9,7 +13,13 @@ export interface Follower {
 }
 
 /** What the tab that holds the stream tells the others. */
-type Told = { readonly is: 'status'; readonly status: StatusWire } | { readonly is: 'lost' };
+type Told = { readonly is: 'status'; readonly status: StatusWire } | { readonly is: 'unheard'; readonly link: Unheard };
+
+const WORDS: Readonly<Record<Link, string>> = {
+  live: 'Live',
+  lost: 'Not connected; trying again',
+  closed: 'The token is needed',
+};
 
 /** Silence this long is not trusted: the status is asked for. */
 const SILENT_MS = 20_000;
@@ -22,8 +32,9 @@ const LOCK = 'hivebar-stream';
  * Follows the status in this tab. A browser opens six connections to one server, so of any number of tabs one holds the
  * stream and tells the others (field report S18); a hidden tab holds none. Without news a tab asks by itself, so that it
  * says "lost" only of a server that does not answer, and says it also when a stream is open but dead.
+ * Returns what asks at once.
  */
-export function follow(follower: Follower): void {
+export function follow(follower: Follower): () => void {
   const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(LOCK);
   let heardAt = 0;
   let askedAt = 0;
@@ -33,57 +44,50 @@ export function follow(follower: Follower): void {
   const heard = (status: StatusWire): void => {
     heardAt = performance.now();
     follower.status(status);
-    follower.link('live', 'Live');
+    follower.link('live', WORDS.live);
   };
-  const lost = (): void => {
+  const notHeard = (link: Unheard): void => {
     heardAt = 0;
-    follower.link('lost', 'Not connected; trying again');
+    follower.link(link, WORDS[link]);
   };
-  const ask = async (): Promise<void> => {
+  /** Whatever it was, the person sees that these numbers are not news, and it is asked again. */
+  const unheard = (error: unknown): Unheard => {
+    const link = error instanceof TokenNeeded ? 'closed' : 'lost';
+    notHeard(link);
+    return link;
+  };
+  const askNow = async (): Promise<void> => {
     askedAt = performance.now();
     try {
-      const answer = await fetch('/status.json', { signal: AbortSignal.timeout(TIMEOUT_MS) });
-      if (!answer.ok) throw new Error(`status ${answer.status}`);
+      const answer = await ask('/status.json', AbortSignal.timeout(TIMEOUT_MS));
       heard((await answer.json()) as StatusWire);
-    } catch {
-      lost(); // whatever it was, the person sees that these numbers are not news, and it is asked again
+    } catch (error) {
+      unheard(error);
     }
   };
-  const lead = (signal: AbortSignal): Promise<void> => {
-    if (signal.aborted) return Promise.resolve();
-    const tell = (told: Told): void => channel?.postMessage(told);
-    let stream: EventSource;
-    let again = 0;
-    const open = (): void => {
-      stream = new EventSource('/api/v1/stream');
-      stream.addEventListener('status', ({ data }) => {
-        const status = JSON.parse(data) as StatusWire;
-        streaming = true;
-        heard(status);
-        tell({ is: 'status', status });
-      });
-      stream.addEventListener('error', () => {
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        for await (const status of statuses(signal)) {
+          streaming = true;
+          heard(status);
+          channel?.postMessage({ is: 'status', status } satisfies Told);
+        }
+        throw new Error('the stream ended');
+      } catch (error) {
         streaming = false;
-        lost();
-        tell({ is: 'lost' });
-        if (stream.readyState === EventSource.CLOSED) again = window.setTimeout(open, POLL_MS); // refused, not cut
-      });
-    };
-    open();
-    return new Promise((resolve) => {
-      signal.addEventListener('abort', () => {
-        window.clearTimeout(again);
-        stream.close();
-        streaming = false;
-        resolve();
-      });
-    });
+        if (signal.aborted) return;
+        const link = unheard(error);
+        channel?.postMessage({ is: 'unheard', link } satisfies Told);
+      }
+      await pause(POLL_MS, signal);
+    }
   };
   const start = (): void => {
     if (stop !== null || document.hidden) return;
     stop = new AbortController();
     const { signal } = stop;
-    void ask();
+    void askNow();
     if (channel === null || navigator.locks === undefined) return; // then every tab asks, and none holds a connection
     navigator.locks
       .request(LOCK, { signal }, () => lead(signal))
@@ -99,7 +103,7 @@ export function follow(follower: Follower): void {
   channel?.addEventListener('message', ({ data }: MessageEvent<Told>) => {
     if (streaming || stop === null) return;
     if (data.is === 'status') heard(data.status);
-    else lost();
+    else notHeard(data.link);
   });
   document.addEventListener('visibilitychange', () => (document.hidden ? end() : start()));
   window.addEventListener('pagehide', end);
@@ -109,7 +113,20 @@ export function follow(follower: Follower): void {
     const now = performance.now();
     const alone = channel === null || navigator.locks === undefined;
     const quiet = now - heardAt > (alone ? POLL_MS : SILENT_MS) || heardAt === 0;
-    if (quiet && now - askedAt >= POLL_MS) void ask();
+    if (quiet && now - askedAt >= POLL_MS) void askNow();
   }, 1000);
   start();
+  return () => void askNow();
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      window.clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = window.setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
 }

@@ -2,6 +2,7 @@ import type { StatusWire } from '../app/status/wire.ts';
 import { announcementOf } from './announce.ts';
 import { follow } from './live.ts';
 import { type Card, cardOf, causeOf, hasManySources, inOrder, type Slots, summaryOf } from './present.ts';
+import { keepToken } from './token.ts';
 
 /** Keeps the page the server sent up to date. All text goes in as text; there is no markup in any value. */
 
@@ -9,6 +10,7 @@ const TICK_MS = 1000;
 
 const cards = byId('personas');
 const causes = byId('causes');
+const form = byId('token');
 const shown = new Map<string, HTMLElement>();
 let latest: StatusWire | null = null;
 
@@ -17,7 +19,7 @@ for (const card of cards.querySelectorAll<HTMLElement>('.card')) {
   ready(card);
 }
 
-follow({
+const lookNow = follow({
   status: (status) => {
     if (latest !== null) say(announcementOf(latest, status));
     latest = status;
@@ -25,10 +27,20 @@ follow({
   },
   link: (link, words) => {
     const line = byId('link');
+    form.hidden = link !== 'closed';
     if (line.dataset.link === link && line.lastElementChild?.textContent === words) return;
     line.dataset.link = link;
     fill(line, { link: words });
   },
+});
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const given = form.querySelector('input');
+  if (given === null) return;
+  keepToken(given.value);
+  given.value = '';
+  lookNow();
 });
 
 // Ages grow while nothing happens; nobody sees them grow on a hidden page.

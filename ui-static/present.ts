@@ -87,10 +87,27 @@ export function hasManySources({ personas }: StatusWire): boolean {
 }
 
 export interface Summary {
-  readonly look: 'up' | 'down' | 'empty';
+  readonly look: 'up' | 'down' | 'empty' | 'closed';
   readonly title: string;
   readonly slots: Slots;
 }
+
+/** What stands there until the token is given: nothing of what is watched. */
+export const CLOSED: Summary = {
+  look: 'closed',
+  title: 'Hivebar',
+  slots: {
+    totalUnread: '–',
+    totalUrgent: '–',
+    totalUp: '–',
+    totalDown: '–',
+    totalPending: null,
+    sentence: 'Nothing is shown without the token',
+    paused: null,
+    version: 'Hivebar',
+    link: 'The token is needed',
+  },
+};
 
 export function summaryOf({ totals, causes, version, notifications }: StatusWire): Summary {
   const unread = numberOf(totals.unread, totals.unreadIs);

@@ -106,6 +106,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       events: outbox,
       page: loadPage(),
       token: instance.token,
+      tokenEverywhere: settings.tokenEverywhere,
       port: settings.port,
       socketPath: join(dirs.run, 'hivebar.sock'),
       version: version(),

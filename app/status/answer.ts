@@ -6,6 +6,10 @@ declare module 'fastify' {
     /** What the sender may do: `owner` with the token, or on the owner-only socket. */
     right: 'owner' | 'anyone';
   }
+  interface FastifyContextConfig {
+    /** There: the route answers without the token whatever the settings say, and then tells nothing that is watched. */
+    readonly tellsNothing?: true;
+  }
 }
 
 /** @throws Refusal 401 unless the sender has the token. Message text and actions ask for it (Decision 4). */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import fastify, { type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { actionRoutes } from './action-routes.ts';
-import { answerJson, answerProblem, unauthorized } from './answer.ts';
+import { answerJson, answerProblem, needToken, unauthorized } from './answer.ts';
 import { currentStatus, matches } from './current.ts';
 import type { Place } from './guard.ts';
 import { PAGE_POLICY } from './headers.ts';
@@ -14,6 +14,8 @@ import { streamRoute } from './stream-route.node.ts';
 import { rightOf } from './token.ts';
 
 export interface StatusApp {
+  /** `METHOD /path/:param`. */
+  readonly routes: readonly string[];
   /** Answers a request that passed the guard. */
   handle(request: IncomingMessage, response: ServerResponse, place: Place): void;
   /** Ends holds and streams. */
@@ -34,7 +36,7 @@ const NO_COMPILERS = {
 
 /** Every route, once, whatever listener a request came in on. `port` is known only when the server listens. */
 export async function createApp(options: StatusOptions, port: () => number, run: string): Promise<StatusApp> {
-  const { board, clock, version, token, page, log } = options;
+  const { board, clock, version, token, tokenEverywhere, page, log } = options;
   const app = fastify({
     logger: false,
     trustProxy: false,
@@ -56,6 +58,8 @@ export async function createApp(options: StatusOptions, port: () => number, run:
     return hold.signal;
   };
   const answers = new WeakMap<FastifyRequest, () => void>();
+  const maySee = ({ right }: FastifyRequest): boolean => right === 'owner' || !tokenEverywhere;
+  const bare = { config: { tellsNothing: true } } as const;
 
   app.decorateRequest('right', 'anyone');
   app.addHook('onRequest', async (request) => {
@@ -64,7 +68,12 @@ export async function createApp(options: StatusOptions, port: () => number, run:
       const right = rightOf(request.headers.authorization, token);
       if (right === 'wrong') throw unauthorized('the token is not the one of this Hivebar');
       request.right = right;
+      if (request.routeOptions.config.tellsNothing === undefined && !maySee(request)) needToken(request);
     }
+  });
+  const routes: string[] = [];
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat()) routes.push(`${one} ${url}`);
   });
   app.addHook('onResponse', async (request) => answers.get(request)?.());
   const parseJson = app.getDefaultJsonParser('error', 'error');
@@ -83,8 +92,8 @@ export async function createApp(options: StatusOptions, port: () => number, run:
     return answerProblem(reply, problem);
   });
 
-  app.get('/healthz', async (_request, reply) =>
-    answerJson(reply, { ok: true, name: 'hivebar', version, ...options.instance }),
+  app.get('/healthz', bare, async (request, reply) =>
+    answerJson(reply, maySee(request) ? { ok: true, name: 'hivebar', version, ...options.instance } : { ok: true }),
   );
   app.get('/status.json', async (request, reply) => {
     const { body, etag } = current();
@@ -92,13 +101,13 @@ export async function createApp(options: StatusOptions, port: () => number, run:
     if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
     return reply.type('application/json; charset=utf-8').send(body);
   });
-  app.get('/', async (_request, reply) => {
+  app.get('/', bare, async (request, reply) => {
     void reply.header('Content-Security-Policy', PAGE_POLICY).type('text/html; charset=utf-8');
-    return reply.send(page.html(current().wire, clock.now()));
+    return reply.send(page.html(maySee(request) ? current().wire : null, clock.now()));
   });
   for (const [name, { type, body }] of page.files) {
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-    app.get(`/assets/${name}`, async (request, reply) => {
+    app.get(`/assets/${name}`, bare, async (request, reply) => {
       void reply.header('ETag', etag).header('Cache-Control', REVALIDATE);
       if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
       return reply.type(type).send(body);
@@ -110,6 +119,7 @@ export async function createApp(options: StatusOptions, port: () => number, run:
   await app.ready();
 
   return {
+    routes,
     handle: (request, response, place) => {
       places.set(request, place);
       app.routing(request, response);

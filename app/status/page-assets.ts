@@ -8,8 +8,8 @@ export interface Asset {
 
 /** What the page is made of, all in memory. */
 export interface PageAssets {
-  /** The whole document, readable without JavaScript. */
-  html(status: StatusWire, now: Instant): string;
+  /** The whole document, readable without JavaScript. Null: to somebody who may not see the status, who is asked for the token. */
+  html(status: StatusWire | null, now: Instant): string;
   /** By name under `/assets/`. */
   readonly files: ReadonlyMap<string, Asset>;
 }

@@ -7,7 +7,7 @@ import { after, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { buildPage } from '../../build/page.ts';
 import { browserFor } from '../../test/kit/browser.ts';
-import { type StatusRig, statusRig } from '../../test/kit/status-rig.ts';
+import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { loadPage } from './assets.node.ts';
 import type { StatusWire } from './wire.ts';
 
@@ -201,6 +201,50 @@ test('a server that goes away is said to be gone, and the page is live again whe
   back.join('bo');
   await live(opened.page);
   await opened.page.locator('.card[data-id="bo"]').waitFor({ timeout: 5000 });
+  await opened.context.close();
+});
+
+test('where the token is asked for everywhere the page shows nothing until it is given, then follows, in every tab', async (t) => {
+  await using rig = await statusRig({ tokenEverywhere: true });
+  rig.join('zoe');
+  rig.look('zoe', 2);
+  const opened = await open(t, rig);
+  if (opened === null) return;
+  const { page, context, complaints } = opened;
+  const given = page.getByLabel('token');
+  await given.waitFor({ timeout: 5000 });
+  assert.doesNotMatch(await page.content(), /zoe/);
+  assert.equal(await page.locator('#empty').isVisible(), false, 'who may not see does not say that nobody is there');
+  await given.fill('not the token');
+  await given.press('Enter');
+  await page.locator('#link[data-link="closed"]').waitFor({ timeout: 5000 });
+  assert.equal(await page.locator('.card').count(), 0);
+  await given.fill(` ${TOKEN}\n`);
+  await given.press('Enter');
+  await live(page);
+  assert.equal(await given.isVisible(), false);
+  await page.waitForResponse((answer) => answer.url().endsWith('/stream') && answer.status() === 200);
+  rig.look('zoe', 5);
+  await page.locator('[data-slot="totalUnread"]', { hasText: /^5$/ }).waitFor({ timeout: 2000 });
+  const second = await tab(context, rig, complaints);
+  await live(second);
+  assert.equal(await second.locator('.card').count(), 1);
+  assert.deepEqual(
+    complaints.filter((text) => !text.includes('401')),
+    [],
+  );
+  await context.close();
+});
+
+test('a token kept from an earlier start is forgotten, also where none is asked for', async (t) => {
+  await using rig = await statusRig();
+  const opened = await open(t, rig);
+  if (opened === null) return;
+  await opened.page.evaluate("localStorage.setItem('hivebar-token', 'of yesterday')");
+  await opened.page.reload();
+  await live(opened.page);
+  assert.equal(await opened.page.evaluate("localStorage.getItem('hivebar-token')"), null);
+  assert.equal(await opened.page.locator('#token').isVisible(), false);
   await opened.context.close();
 });
 

@@ -1,5 +1,5 @@
 import type { Instant } from '../../core/model/index.ts';
-import { cardOf, causeOf, hasManySources, inOrder, type Slots, summaryOf } from '../../ui-static/present.ts';
+import { CLOSED, cardOf, causeOf, hasManySources, inOrder, type Slots, summaryOf } from '../../ui-static/present.ts';
 import type { StatusWire } from './wire.ts';
 
 /**
@@ -7,12 +7,12 @@ import type { StatusWire } from './wire.ts';
  * `template` elements of index.html: here they are filled as text, in the browser they are cloned and filled by the same
  * slots. Only `template` is trusted; every value is escaped.
  */
-export function renderPage(template: string, status: StatusWire, now: Instant): string {
-  const summary = summaryOf(status);
-  const many = hasManySources(status);
+export function renderPage(template: string, status: StatusWire | null, now: Instant): string {
+  const summary = status === null ? CLOSED : summaryOf(status);
+  const many = status !== null && hasManySources(status);
   const card = innerOf(template, 'card');
   const cause = innerOf(template, 'cause');
-  const cards = inOrder(status.personas).map((persona) => {
+  const cards = inOrder(status?.personas ?? []).map((persona) => {
     const { id, look, flags, slots } = cardOf(persona, now, many);
     return fill(card, slots)
       .replace('data-id=""', () => `data-id="${escaped(id)}"`)
@@ -23,7 +23,7 @@ export function renderPage(template: string, status: StatusWire, now: Instant): 
   const parts: Readonly<Record<string, string>> = {
     look: summary.look,
     title: escaped(summary.title),
-    causes: status.causes.map((one) => fill(cause, causeOf(one, now))).join(''),
+    causes: (status?.causes ?? []).map((one) => fill(cause, causeOf(one, now))).join(''),
     cards: cards.join(''),
   };
   const head = template.indexOf('<template');

@@ -19,6 +19,8 @@ export interface StatusOptions {
   readonly page: PageAssets;
   /** The secret of the run directory. */
   readonly token: string;
+  /** Counts and states ask for it too (Decision 4): for a machine that others use. */
+  readonly tokenEverywhere: boolean;
   /** 0 = any free one. */
   readonly port: number;
   /** Null: no owner-only socket. */
@@ -34,6 +36,8 @@ export interface StatusServer extends AsyncDisposable {
   readonly port: number;
   /** Addresses that work, `http://127.0.0.1:PORT/` first. */
   readonly urls: readonly string[];
+  /** Every route there is, `METHOD /path/:param`, as the router knows it. */
+  readonly routes: readonly string[];
 }
 
 /** A stop waits so long for answers that are on their way, then cuts. */
@@ -97,7 +101,7 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
       await bindOwnerSocket(owner, options.socketPath);
       servers.push(owner);
     }
-    return { port, urls, [Symbol.asyncDispose]: stop };
+    return { port, urls, routes: app.routes, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;

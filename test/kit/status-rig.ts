@@ -70,6 +70,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     events: outbox,
     page: loadPage(),
     token: TOKEN,
+    tokenEverywhere: false,
     port: 0,
     socketPath,
     version: '0.0.0-test',

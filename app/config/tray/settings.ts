@@ -55,6 +55,11 @@ export const SETTINGS = {
     eventsKeep: { type: 'integer', minimum: 1, default: 5, description: 'rotated event files to keep' },
     tray: { enum: ['auto', 'sni', 'systray2', 'none'], default: 'auto', description: 'how the tray icon is shown' },
     notifications: { type: 'boolean', default: true, description: 'show notifications' },
+    tokenEverywhere: {
+      type: 'boolean',
+      default: false,
+      description: 'ask for the token for counts and states too, on a machine that others use',
+    },
   },
   required: [
     'port',
@@ -70,6 +75,7 @@ export const SETTINGS = {
     'eventsKeep',
     'tray',
     'notifications',
+    'tokenEverywhere',
   ],
   additionalProperties: false,
 } as const;

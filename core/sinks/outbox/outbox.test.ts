@@ -5,8 +5,9 @@ import { type FakeFiles, fakeFiles, UID } from '../../../test/kit/fake-files.ts'
 import { type Event, lineOf, newEventId, otherEventId } from '../../events/index.ts';
 import { Fault, type PersonaId } from '../../model/index.ts';
 import { silentLog } from '../../ports/index.ts';
-import { type Database, openDatabase } from '../../state/index.ts';
+import { type Database, migrate, openDatabase } from '../../state/index.ts';
 import { type Outbox, type OutboxOptions, type OutboxRow, openOutbox, openOutboxReader } from './index.ts';
+import { OUTBOX_SCHEMA } from './schema.ts';
 
 const going = new AbortController().signal;
 const JOURNAL = '/d/outbox.journal';
@@ -194,6 +195,49 @@ describe('taking', () => {
     assert.ok(late.is === 'stopped' && late.fault.code === 'internal');
     assert.equal(clock.waiting, 0);
     assert.equal(files.openDescriptors, 0);
+  });
+
+  test('an outbox of before the journal is taken over: what it told is not told again', async () => {
+    const onDb = watched(openDatabase(':memory:'));
+    migrate(onDb, 'outbox', OUTBOX_SCHEMA.slice(0, 1));
+    const insert = onDb.prepare(
+      "INSERT INTO outbox (persona, event_id, is_mail, line, at) VALUES ('a:b', ?, 1, 'a line', 0)",
+    );
+    for (const id of [5, 12, 9]) insert.run(newEventId('a:b', id));
+    onDb.exec(`INSERT INTO watches VALUES ('a:b', '{"cursor":4}', 3), ('bo', '{"cursor":0}', 0)`);
+    const { outbox } = rig({ onDb });
+    const told: string[] = [];
+    using _ = outbox.onTold((rows) => told.push(...ids(rows)));
+    assert.deepEqual(outbox.kept('a:b'), { cursor: 4 });
+    const offer = [5, 9, 12, 13].map((id) => mail('a:b', id));
+    assert.deepEqual(await outbox.sinkFor('a:b', 'ab').take(offer, { cursor: 13 }, going), { is: 'all' });
+    assert.deepEqual(told, ['a:b:new:13']);
+    assert.equal(outbox.newest()?.seq, 4);
+    outbox[Symbol.dispose]();
+  });
+
+  test('mail out of order is told once, whether it is in the tables, in the journal or in the same take', async () => {
+    const { outbox, files } = rig();
+    const told: string[] = [];
+    using _ = outbox.onTold((rows) => told.push(...ids(rows)));
+    const sink = outbox.sinkFor('ada', 'ada');
+    const take = (...mails: number[]) =>
+      sink.take(
+        mails.map((id) => mail('ada', id)),
+        { cursor: 9 },
+        going,
+      );
+    await take(5, 3, 5);
+    await take(3, 4, 5);
+    outbox.newest(); // into the tables
+    await Promise.all([take(2, 4), take(2, 6, 1)]);
+    const order = [5, 3, 4, 2, 6, 1];
+    assert.deepEqual(
+      told,
+      order.map((id) => `ada:new:${id}`),
+    );
+    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(...order.map((id) => mail('ada', id))));
+    outbox[Symbol.dispose]();
   });
 
   test('two personas can not have one file', async () => {
