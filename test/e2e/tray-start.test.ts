@@ -216,6 +216,19 @@ describe('the tray process', { concurrency: 4 }, () => {
       for (const path of filesUnder(home.dir)) assert.equal(statMode(home.at(path)), '600', path);
     });
 
+    test('tokenEverywhere: the port asks for the token, the command line does not', async () => {
+      using home = trayHome({ primary: { is: 'local' }, tokenEverywhere: true });
+      await using tray = await home.start(QUIET);
+      assert.equal((await fetch(`${tray.url}/status.json`)).status, 401);
+      assert.equal((await fetch(`${tray.url}/api/notify/pending`)).status, 401);
+      const headers = { authorization: `Bearer ${tray.token}` };
+      assert.equal((await fetch(`${tray.url}/status.json`, { headers })).status, 200);
+      assert.equal((await home.run(['send', '--to', 'ada', '--from', 'me', 'hi'])).code, 0);
+      assert.equal((await home.run(['poll', 'ada'])).code, 0);
+      const { code, stdout } = await home.run(['status', '--json']);
+      assert.deepEqual([code, JSON.parse(stdout).personas[0]?.id], [0, 'ada']);
+    });
+
     test('settings that are wrong: a clear error with the file, which stays as it is', async () => {
       using home = trayHome(null);
       mkdirSync(home.at('config'), { recursive: true, mode: 0o700 });

@@ -8,6 +8,7 @@ import { SETTINGS } from '../../app/config/tray/index.ts';
 import { parseWatch, watchHelp } from '../../app/config/watch/index.ts';
 import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../../app/status/wire.ts';
 import { realClock } from '../../core/ports/index.ts';
+import { statusRig } from '../kit/status-rig.ts';
 import { ROOT } from './source-file.ts';
 
 const CONTRACT = readFileSync(join(ROOT, 'docs/CONTRACT.md'), 'utf8');
@@ -76,6 +77,15 @@ describe('docs/CONTRACT.md says what the code does', () => {
       has.filter((key) => !said.has(key)),
       [],
     );
+  });
+
+  test('every route, and none that is not there', async () => {
+    await using rig = await statusRig();
+    const said = tableUnder('### Routes').flatMap(([route = '']) => codeIn(route));
+    const has = rig.server.routes
+      .filter((route) => !route.startsWith('HEAD '))
+      .map((route) => route.replace(/\/assets\/.*/, '/assets/NAME').replace(':name', 'NAME'));
+    assert.deepEqual(said.toSorted(), [...new Set(has)].sort());
   });
 
   test('every action and every command', () => {
