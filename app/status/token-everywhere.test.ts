@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { raw, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
+
+/** What answers without the token all the same, since it tells nothing that is watched. */
+const TELLS_NOTHING = /^(GET|HEAD) (\/|\/healthz|\/assets\/[\w-]+\.\w+)$/;
+
+let rig: StatusRig;
+before(async () => {
+  rig = await statusRig({ tokenEverywhere: true });
+  rig.join('zoe');
+  rig.look('zoe', 2, 1);
+  await rig.mail('zoe', 1);
+  await rig.hive.send({ to: 'zoe', from: 'bo', content: 'SECRET-TEXT', urgent: false });
+});
+after(() => rig[Symbol.asyncDispose]());
+
+/** Every route of the router with a request that it would serve. */
+function requests(): { readonly route: string; readonly bytes: (host: string, ...headers: string[]) => string }[] {
+  const targets: Readonly<Record<string, string>> = {
+    '/api/inbox': '/api/inbox?persona=zoe&mark_read=false',
+    '/api/v1/actions/:name': '/api/v1/actions/echo',
+  };
+  return rig.server.routes.map((route) => {
+    const [method = '', path = ''] = route.split(' ');
+    const body = path === '/api/send' ? '{"to":"zoe","from":"bo","content":"x"}' : '{}';
+    const type = ['Content-Type: application/json', `Content-Length: ${body.length}`];
+    const bytes = (host: string, ...headers: string[]): string => {
+      const lines = [`${method} ${targets[path] ?? path} HTTP/1.1`, `Host: ${host}`, ...headers, 'Connection: close'];
+      if (method !== 'POST') return `${lines.join('\r\n')}\r\n\r\n`;
+      return `${[...lines, ...type].join('\r\n')}\r\n\r\n${body}`;
+    };
+    return { route, bytes };
+  });
+}
+
+const bearer = `Authorization: Bearer ${TOKEN}`;
+
+describe('with tokenEverywhere every route of the router', () => {
+  test('is known here: one that was added answers for itself in the tests below', () => {
+    const { routes } = rig.server;
+    for (const one of ['GET /status.json', 'GET /api/v1/stream', 'POST /api/send', 'GET /assets/page.js'])
+      assert.ok(routes.includes(one), one);
+    assert.deepEqual(
+      routes.filter((route) => TELLS_NOTHING.test(route) && !route.includes('/assets/')),
+      ['GET /healthz', 'HEAD /healthz', 'GET /', 'HEAD /'],
+    );
+  });
+
+  test('answers 401 without the token, but for the page, its files and healthz, and shows nothing', async () => {
+    for (const { route, bytes } of requests()) {
+      const { status, head, body } = await raw(rig.port, bytes(`127.0.0.1:${rig.port}`));
+      assert.equal(status, TELLS_NOTHING.test(route) ? 200 : 401, route);
+      if (status === 401) assert.match(head, /www-authenticate: Bearer/i, route);
+      if (!route.includes('/assets/')) assert.doesNotMatch(body, /\bzoe\b|SECRET|0\.0\.0-test|cafe/, route);
+    }
+  });
+
+  test('answers 401 to a wrong token, and 200 to the right one', async () => {
+    for (const { route, bytes } of requests()) {
+      const host = `127.0.0.1:${rig.port}`;
+      assert.equal((await raw(rig.port, bytes(host, `${bearer}x`))).status, 401, route);
+      assert.equal((await raw(rig.port, bytes(host, bearer))).status, 200, route);
+    }
+  });
+
+  test('answers 403 to a foreign Host or Origin, with the token and without', async () => {
+    for (const { route, bytes } of requests()) {
+      for (const headers of [[], [bearer]]) {
+        assert.equal((await raw(rig.port, bytes('evil.example.com', ...headers))).status, 403, route);
+        const foreign = bytes(`127.0.0.1:${rig.port}`, 'Origin: http://evil.example.com', ...headers);
+        assert.equal((await raw(rig.port, foreign)).status, 403, route);
+      }
+    }
+  });
+
+  test('asks for no token on the owner-only socket', async () => {
+    for (const { route, bytes } of requests())
+      assert.equal((await raw(rig.socketPath, bytes('localhost'))).status, 200, route);
+  });
+});
+
+test('with tokenEverywhere what is not served is 401 too: nobody learns what there is', async () => {
+  assert.equal((await fetch(`http://127.0.0.1:${rig.port}/no/such/route`)).status, 401);
+});
+
+test('with tokenEverywhere healthz says that it is up, and no more; to the owner it tells who answers', async () => {
+  const url = `http://127.0.0.1:${rig.port}/healthz`;
+  assert.deepEqual(await (await fetch(url)).json(), { ok: true });
+  const told = (await (await fetch(url, { headers: { Authorization: `Bearer ${TOKEN}` } })).json()) as object;
+  assert.deepEqual(Object.keys(told), ['ok', 'name', 'version', 'id', 'pid']);
+});
+
+test('with tokenEverywhere stream and long-poll go on with the token: text, and an answer when mail comes', async () => {
+  const host = `127.0.0.1:${rig.port}`;
+  const stream = `GET /api/v1/stream?since=none HTTP/1.1\r\nHost: ${host}\r\n${bearer}\r\n\r\n`;
+  assert.match((await raw(rig.port, stream)).body, /event: status\ndata: .*"id":"zoe"/);
+  const ask = async (query: string): Promise<{ cursor: string }> => {
+    const headers = { Authorization: `Bearer ${TOKEN}` };
+    return (await (await fetch(`http://${host}/api/notify/pending${query}`, { headers })).json()) as { cursor: string };
+  };
+  const { cursor } = await ask('');
+  const held = ask(`?wait=30&cursor=${cursor}`);
+  await rig.hive.send({ to: 'cy', from: 'bo', content: 'x', urgent: false });
+  assert.notEqual((await held).cursor, cursor);
+});
+
+test('without tokenEverywhere only message text, sending and actions ask for the token', async () => {
+  await using open = await statusRig();
+  const closed = open.server.routes.filter((route) => /\/api\/(inbox|send|v1\/actions)/.test(route));
+  assert.equal(closed.length, 4);
+  for (const { route, bytes } of requests()) {
+    const { status } = await raw(open.port, bytes(`127.0.0.1:${open.port}`));
+    assert.equal(status, closed.includes(route) ? 401 : 200, route);
+  }
+});
