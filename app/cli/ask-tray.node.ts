@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { ownDirs } from '../../core/state/dirs.node.ts';
+import { ownerSocketOf } from '../owner-socket.ts';
 import { answerOf } from './http-answer.ts';
 
 export interface Ask {
@@ -23,7 +23,7 @@ const TIMEOUT_MS = 10_000;
  * @throws Fault when the socket is there and no whole answer comes
  */
 export function askTray(ask: Ask, env: Readonly<Record<string, string | undefined>>): Promise<Asked> {
-  const path = join(ownDirs({ ...env }).run, 'hivebar.sock');
+  const path = ownerSocketOf(process.platform, ownDirs({ ...env }).run);
   return new Promise((resolve, reject) => {
     const failed = (code: 'timeout' | 'broken' | 'unreadable', what: string, cause?: Error): void => {
       socket.destroy();

@@ -6,6 +6,7 @@ import { eventFilePath, type Outbox, openOutbox } from '../../core/sinks/outbox/
 import { type Dirs, ensurePrivateDir, openDatabase, stemOf } from '../../core/state/index.ts';
 import { createActions, type House, keptMutes } from '../actions/index.ts';
 import { openSettings, type Settings } from '../config/tray/index.ts';
+import { ownerSocketOf } from '../owner-socket.ts';
 import { loadPage, startStatus } from '../status/index.ts';
 import { version } from '../version.node.ts';
 import { greet } from './greeting.ts';
@@ -108,7 +109,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       token: instance.token,
       tokenEverywhere: settings.tokenEverywhere,
       port: settings.port,
-      socketPath: join(dirs.run, 'hivebar.sock'),
+      socketPath: ownerSocketOf(machine.os, dirs.run),
       version: version(),
       instance: { id: instance.id, pid: machine.pid },
       clock,

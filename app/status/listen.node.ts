@@ -37,11 +37,17 @@ const MAX_PATH = process.platform === 'linux' ? 107 : 103;
 
 /**
  * Binds the owner-only socket, mode 0600 in a directory that is ours alone. A socket that nobody listens on any more is
- * replaced; one that answers belongs to a running Hivebar.
+ * replaced; one that answers belongs to a running Hivebar. On Windows it is a named pipe: there is no file to prepare, and
+ * none to be left behind.
  *
  * @throws Fault `port-taken` when one answers; `unwritable` when directory or path can not serve.
  */
-export async function bindOwnerSocket(server: Server, path: string): Promise<void> {
+export async function bindOwnerSocket(
+  server: Server,
+  path: string,
+  platform: NodeJS.Platform = process.platform,
+): Promise<void> {
+  if (platform === 'win32') return await bindPipe(server, path);
   if (Buffer.byteLength(path) > MAX_PATH) {
     throw refused(path, `the path is longer than the ${MAX_PATH} bytes a socket may have; set a shorter HIVEBAR_HOME`);
   }
@@ -51,6 +57,16 @@ export async function bindOwnerSocket(server: Server, path: string): Promise<voi
     await listening(server, { path, readableAll: false, writableAll: false });
     chmodSync(path, 0o600);
   } catch (error) {
+    throw refused(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Without `readableAll` and `writableAll` Windows lets only owner and administrators write to it, so ask by it. */
+async function bindPipe(server: Server, path: string): Promise<void> {
+  try {
+    await listening(server, { path, readableAll: false, writableAll: false });
+  } catch (error) {
+    if (codeOf(error) === 'EADDRINUSE') throw taken(path, error);
     throw refused(path, error instanceof Error ? error.message : String(error));
   }
 }
@@ -70,9 +86,7 @@ async function clear(path: string): Promise<void> {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (!stat.isSocket()) throw refused(path, 'is there and is no socket');
-  if (await answers(path)) {
-    throw new Fault('port-taken', `a running Hivebar answers on ${path}`, { is: 'machine', key: `file:${path}` });
-  }
+  if (await answers(path)) throw taken(path);
   unlinkSync(path);
 }
 
@@ -100,6 +114,11 @@ function listening(server: Server, where: Parameters<Server['listen']>[0]): Prom
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+function taken(path: string, cause?: unknown): Fault {
+  const scope = { is: 'machine', key: `file:${path}` } as const;
+  return new Fault('port-taken', `a running Hivebar answers on ${path}`, scope, cause === undefined ? {} : { cause });
 }
 
 function refused(path: string, why: string): Fault {

@@ -7,7 +7,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['core/events', 'core/net', 'core/state', 'core/link'],
   ['core/sources', 'core/sinks', 'core/inbox', 'core/board', 'core/history', 'core/daemon'],
   ['core/watch', 'core/hooks'],
-  ['app/assets.node.ts', 'app/version.node.ts', 'app/desktop', 'ui-static/present.ts'],
+  ['app/assets.node.ts', 'app/owner-socket.ts', 'app/version.node.ts', 'app/desktop', 'ui-static/present.ts'],
   ['app/config', 'app/actions', 'app/tray', 'app/notify', 'app/status', 'app/service'],
   ['app/compose'],
   ['app/cli'],
@@ -27,7 +27,13 @@ const HALLS: readonly string[] = [
  * Where every file is a door. The compositions: one door would load them all. The directories: `hivebar status` asks
  * for them, and its start may not pay for the lock and the database behind the room's door.
  */
-const OPEN: readonly string[] = ['app/compose', 'app/assets.node.ts', 'app/version.node.ts', 'core/state/dirs.node.ts'];
+const OPEN: readonly string[] = [
+  'app/compose',
+  'app/assets.node.ts',
+  'app/owner-socket.ts',
+  'app/version.node.ts',
+  'core/state/dirs.node.ts',
+];
 
 /** Arrows that point down and are forbidden all the same. */
 const BANS: readonly { readonly from: RegExp; readonly to: RegExp; readonly why: string }[] = [
