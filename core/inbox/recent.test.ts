@@ -3,11 +3,14 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import fc from 'fast-check';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
+import { exactly, isoOf } from '../model/index.ts';
 import { silentLog } from '../ports/index.ts';
-import { type Database, openDatabase } from '../state/index.ts';
-import { type LocalHive, openLocalHive, type TrimmedRow } from './local-hive.ts';
+import { type Database, migrate, openDatabase } from '../state/index.ts';
+import { type LocalHive, openLocalHive } from './local-hive.ts';
+import { recentMail } from './recent.ts';
+import { INBOX_SCHEMA } from './schema.ts';
+import { headOf } from './statements.ts';
 
 const home = fs.mkdtempSync(join(tmpdir(), 'hivebar-recent-'));
 after(() => fs.rmSync(home, { recursive: true, force: true }));
@@ -15,6 +18,8 @@ after(() => fs.rmSync(home, { recursive: true, force: true }));
 const never = new AbortController().signal;
 const NAMES = ['ada', 'bo', 'cy'];
 const CHARS = 8;
+/** So many rows the memory holds. */
+const HELD = 2000;
 
 function open(db: Database, counts?: { reads: number }): LocalHive {
   const spied: Database =
@@ -44,6 +49,183 @@ const send = (hive: LocalHive, to: string, content = 'text', from = 'zoe'): numb
   hive.sendNow({ to, from, content, urgent: false }).id;
 const idsAbove = (hive: LocalHive, name: string, cursor: number): number[] =>
   hive.window(name, cursor, never).rows.map((row) => row.id);
+
+describe('the newest mail in memory, by itself', () => {
+  /** A memory over the real tables, and what it has of an inbox: ids, or null. */
+  function memory({ before = [], headBytes = 32 }: { before?: readonly string[]; headBytes?: number | null } = {}) {
+    const db = openDatabase(':memory:');
+    migrate(db, 'inbox', INBOX_SCHEMA);
+    const insert = db.prepare(
+      'INSERT INTO inbox (persona, from_, content, urgent, created, read_at) VALUES (?, ?, ?, 0, ?, NULL)',
+    );
+    const add = (persona: string, content = 'text'): number =>
+      insert.run(persona, 'zoe', content, 1_750_000_000_000).lastInsertRowid;
+    const many = (persona: string, count: number): readonly number[] => {
+      db.exec('BEGIN');
+      const ids = Array.from({ length: count }, () => add(persona));
+      db.exec('COMMIT');
+      return ids;
+    };
+    for (const persona of before) add(persona);
+    const recent = recentMail(db, headBytes, (row) => ({
+      id: row.id,
+      from: row.from_,
+      created: isoOf(row.created),
+      content: headOf(row),
+      read: row.read_at !== null,
+    }));
+    const above = (persona: string, after: number) => recent.above(persona, after)?.map((row) => row.id) ?? null;
+    return { db, add, many, recent, above, [Symbol.dispose]: () => db[Symbol.dispose]() };
+  }
+
+  test('knows from the start that nothing is above the last message, and nothing of what is below', () => {
+    using it = memory({ before: ['ada', 'bo', 'ada'] });
+    for (const _ of [1, 2]) {
+      assert.deepEqual(it.above('ada', 3), []);
+      assert.deepEqual(it.above('ada', 99), []);
+      assert.equal(it.above('ada', 2), null);
+      assert.deepEqual(it.above('bo', 2), []);
+      assert.equal(it.above('bo', 1), null);
+      assert.deepEqual(it.above('nobody', 0), []);
+      it.recent.catchUp(); // nothing came
+    }
+  });
+
+  test('has what came since in order, down to the last message before it', () => {
+    using it = memory({ before: ['ada', 'bo', 'bo'] });
+    it.add('ada'); // 4
+    it.add('new'); // 5
+    it.recent.catchUp();
+    it.add('ada'); // 6
+    it.recent.catchUp();
+    it.recent.catchUp();
+    assert.equal(it.above('ada', 0), null);
+    assert.deepEqual(it.above('ada', 1), [4, 6]);
+    assert.deepEqual(it.above('ada', 2), [4, 6]);
+    assert.deepEqual(it.above('ada', 4), [6]);
+    assert.deepEqual(it.above('ada', 5), [6]);
+    assert.deepEqual(it.above('ada', 6), []);
+    assert.deepEqual(it.above('ada', 7), []);
+    assert.deepEqual(it.above('new', 0), [5]);
+    assert.equal(it.above('bo', 2), null);
+  });
+
+  test('tells rows as they are', () => {
+    using it = memory();
+    const text = 'a\0é漢😀';
+    it.add('ada', text);
+    it.recent.catchUp();
+    assert.deepEqual(it.recent.above('ada', 0), [
+      { id: 1, from: 'zoe', created: isoOf(1_750_000_000_000), content: text, read: false },
+    ]);
+  });
+
+  test('keeps as many bytes of a text as it was told, all of one that has no more, and none when none are wanted', () => {
+    const texts = ['', 'a'.repeat(7), 'é'.repeat(4), '漢\0漢x', 'a'.repeat(9), '\0'.repeat(9), '😀'.repeat(9)];
+    const wanted = ['', 'a'.repeat(7), 'é'.repeat(4), '漢\0漢x', 'a'.repeat(8), '\0'.repeat(8), '😀😀'];
+    for (const headBytes of [8, null]) {
+      using it = memory({ headBytes });
+      for (const text of texts) it.add('ada', text);
+      it.recent.catchUp();
+      assert.deepEqual(
+        it.recent.above('ada', 0)?.map((row) => row.content),
+        headBytes === null ? texts.map(() => null) : wanted,
+      );
+    }
+  });
+
+  test('forgets one inbox up to its last message, and no other', () => {
+    using it = memory();
+    it.add('ada'); // 1
+    it.add('bo'); // 2
+    it.recent.catchUp();
+    it.recent.forget('ada');
+    it.recent.forget('nobody');
+    assert.equal(it.above('ada', 0), null);
+    assert.deepEqual(it.above('ada', 1), []);
+    assert.deepEqual(it.above('bo', 0), [2]);
+    it.add('ada'); // 3
+    it.recent.catchUp();
+    assert.equal(it.above('ada', 0), null);
+    assert.deepEqual(it.above('ada', 1), [3]);
+  });
+
+  test('has mail that came before an inbox was forgotten and was not read by then', () => {
+    using it = memory({ before: ['ada'] });
+    it.add('ada'); // 2
+    it.recent.forget('ada');
+    it.recent.catchUp();
+    assert.deepEqual(it.above('ada', 1), [2]);
+    assert.equal(it.above('ada', 0), null);
+  });
+
+  test('forgets all, and takes where each inbox stands from the table', () => {
+    using it = memory();
+    it.add('ada'); // 1
+    it.add('bo'); // 2
+    it.recent.catchUp();
+    it.add('cy'); // 3, not read yet
+    it.recent.forget(null);
+    for (const [name, last] of [
+      ['ada', 1],
+      ['bo', 2],
+      ['cy', 3],
+    ] as const) {
+      assert.equal(it.above(name, last - 1), null);
+      assert.deepEqual(it.above(name, last), []);
+    }
+    it.add('ada'); // 4
+    it.recent.catchUp();
+    assert.deepEqual(it.above('ada', 1), [4]);
+  });
+
+  test('goes on when the newest mail, and then all of it, was deleted', () => {
+    using it = memory({ before: ['ada', 'bo'] });
+    it.add('ada'); // 3
+    it.recent.catchUp();
+    for (const where of ['seq = 3', 'true']) {
+      it.db.exec(`DELETE FROM inbox WHERE ${where}`);
+      it.recent.forget(null);
+      it.recent.catchUp();
+      assert.deepEqual(it.above('ada', 3), []);
+      assert.equal(it.above('ada', 2), null);
+    }
+    it.add('ada'); // 4
+    it.recent.catchUp();
+    assert.deepEqual(it.above('ada', 3), [4]);
+  });
+
+  test('holds 2,000 rows that came at once; of one more it holds none, and knows that', () => {
+    for (const count of [HELD, HELD + 1]) {
+      using it = memory({ before: ['ada', 'bo'] });
+      const ids = it.many('ada', count);
+      const last = ids.at(-1) ?? 0;
+      it.recent.catchUp();
+      assert.deepEqual(it.above('ada', 1), count === HELD ? ids : null);
+      assert.deepEqual(it.above('ada', last), []);
+      assert.equal(it.above('ada', last - 1)?.length ?? null, count === HELD ? 1 : null);
+      assert.deepEqual(it.above('bo', 2), []);
+      const next = it.add('ada');
+      it.recent.catchUp();
+      assert.deepEqual(it.above('ada', last), [next]);
+    }
+  });
+
+  test('lets the older go for what comes when it is full, also of the same inbox', () => {
+    using it = memory();
+    const ada = it.many('ada', 1500);
+    it.recent.catchUp();
+    const bo = it.many('bo', 500);
+    it.recent.catchUp();
+    assert.deepEqual([it.above('ada', 0), it.above('bo', 0)], [ada, bo]);
+    const one = it.add('ada');
+    it.recent.catchUp();
+    assert.equal(it.above('ada', 0), null);
+    assert.deepEqual(it.above('ada', ada.at(-1) ?? 0), [one]);
+    assert.equal(it.above('bo', 0), null);
+    assert.deepEqual(it.above('bo', bo.at(-1) ?? 0), []);
+  });
+});
 
 describe('the newest mail in memory', () => {
   test('answers a watcher that is woken by it without a look into its inbox', async () => {
@@ -91,86 +273,22 @@ describe('the newest mail in memory', () => {
   });
 });
 
-/** What `window` is to answer, by the plainest query there is. */
-function plainly(db: Database, name: string, cursor: number): readonly TrimmedRow[] {
-  return db
-    .prepare<{ seq: number; from_: string; content: string; read_at: number | null }>(
-      'SELECT seq, from_, content, read_at FROM inbox WHERE persona = ? AND seq > ? ORDER BY seq',
-    )
-    .all(name, cursor)
-    .map((row) => ({
-      id: row.seq,
-      from: row.from_,
-      created: '',
-      content: [...row.content].slice(0, CHARS).join(''),
-      read: row.read_at !== null,
-    }));
-}
-
-type Act =
-  | { readonly is: 'send' | 'elsewhere'; readonly to: string; readonly from: string; readonly content: string }
-  | { readonly is: 'read'; readonly name: string; readonly all: boolean; readonly here: boolean }
-  | { readonly is: 'fetch'; readonly name: string }
-  | { readonly is: 'reap' }
-  | { readonly is: 'look'; readonly name: string; readonly back: number };
-
-const name = fc.constantFrom(...NAMES);
-const act: fc.Arbitrary<Act> = fc.oneof(
-  fc.record({
-    is: fc.constantFrom('send' as const, 'elsewhere' as const),
-    to: name,
-    from: fc.constantFrom('zoe', 'ada'),
-    content: fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.constantFrom('', 'a\0b', '😀é漢'.repeat(20))),
-  }),
-  fc.record({ is: fc.constant('read' as const), name, all: fc.boolean(), here: fc.boolean() }),
-  fc.record({ is: fc.constant('fetch' as const), name }),
-  fc.constant({ is: 'reap' } as const),
-  fc.record({ is: fc.constant('look' as const), name: fc.oneof(name, fc.constant('nobody')), back: fc.nat(12) }),
-);
-
-test('a window is what the table holds, whoever wrote it and whatever was read or deleted in between', async () => {
-  let made = 0;
-  await fc.assert(
-    fc.asyncProperty(fc.array(act, { maxLength: 40, size: 'max' }), async (acts) => {
-      made += 1;
-      const path = join(home, `${made}.sqlite`);
-      using db = openDatabase(path);
-      using other = openDatabase(path);
-      using hive = open(db);
-      using elsewhere = open(other);
-      let last = 0;
-      for (const one of acts) {
-        switch (one.is) {
-          case 'send':
-          case 'elsewhere':
-            last = send(one.is === 'send' ? hive : elsewhere, one.to, one.content.toWellFormed(), one.from);
-            if (one.is === 'elsewhere') hive.changedElsewhere();
-            break;
-          case 'read':
-            (one.here ? hive : elsewhere).markRead(one.name, one.all ? 'all' : [last, last - 1]);
-            if (!one.here) hive.changedElsewhere();
-            break;
-          case 'fetch':
-            hive.inbox({ persona: one.name, markRead: true, beforeId: null, limit: 3, unreadOnly: false });
-            break;
-          case 'reap':
-            hive.reap(Number.MAX_SAFE_INTEGER);
-            break;
-          case 'look': {
-            const cursor = Math.max(0, last - one.back);
-            const { rows, unread, max } = hive.window(one.name, cursor, never);
-            assert.deepEqual(
-              rows.map((row) => ({ ...row, created: '' })),
-              plainly(db, one.name, cursor),
-            );
-            const all = plainly(db, one.name, 0);
-            assert.deepEqual(unread, { is: 'exact', n: all.filter((row) => !row.read).length });
-            assert.ok(max >= (all.at(-1)?.id ?? 0));
-          }
-        }
-        await null;
-      }
-    }),
-    { numRuns: 150 },
+test('mail that another process sent is there in the next turn, before anything was said of it', async () => {
+  const path = join(home, 'elsewhere.sqlite');
+  using db = openDatabase(path);
+  using other = openDatabase(path);
+  using ours = open(db);
+  using theirs = open(other);
+  const first = send(ours, 'ada');
+  assert.deepEqual(idsAbove(ours, 'ada', 0), [first]);
+  await null;
+  const second = send(theirs, 'ada');
+  const window = ours.window('ada', first, never);
+  assert.deepEqual([window.rows.map((row) => row.id), window.max, window.unread], [[second], second, exactly(2)]);
+  theirs.markRead('ada', 'all');
+  ours.changedElsewhere();
+  assert.deepEqual(
+    ours.window('ada', 0, never).rows.map((row) => row.read),
+    [true, true],
   );
 });

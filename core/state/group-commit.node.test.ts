@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
 import { groupCommit } from './group-commit.node.ts';
 
 test('the first job of a turn is committed at once, the others of the turn together; all are answered in order', async () => {
@@ -60,4 +65,182 @@ test('flush commits at once, and the turn that follows commits nothing twice', a
   assert.equal(await answer, 'a');
   await new Promise(setImmediate);
   assert.deepEqual(commits, [['a']]);
+});
+
+describe('by default', () => {
+  /** A group that writes down what is committed. */
+  function recorded() {
+    const seen: string[] = [];
+    const group = groupCommit((jobs: readonly string[]) => {
+      seen.push(`commit ${jobs.join(' ')}`);
+      return jobs;
+    });
+    return { seen, group };
+  }
+
+  /**
+   * Two connections of this process. What is written to the far ends in one go is there when the loop looks for input
+   * next, and so arrives in one turn.
+   */
+  async function twoInputs(heard: (from: number) => void) {
+    const dir = fs.mkdtempSync(join(tmpdir(), 'hivebar-group-'));
+    const near: Socket[] = [];
+    const server = createServer((socket) => {
+      const from = near.push(socket);
+      socket.on('data', () => heard(from));
+    });
+    server.listen(process.platform === 'win32' ? `\\\\.\\pipe\\${dir}` : join(dir, 's'));
+    await once(server, 'listening');
+    const far: Socket[] = [];
+    for (let n = 1; n <= 2; n += 1) {
+      const socket = connect(server.address() as string);
+      far.push(socket);
+      await Promise.all([once(socket, 'connect'), once(server, 'connection')]);
+    }
+    return {
+      /** Both inputs at once; done when the turn that brings them is over. */
+      async arrive() {
+        await new Promise(setImmediate);
+        for (const socket of far) socket.write('x');
+        await new Promise(setImmediate);
+        await new Promise(setImmediate);
+      },
+      async [Symbol.asyncDispose]() {
+        for (const socket of [...far, ...near]) socket.destroy();
+        await new Promise((resolve) => server.close(resolve));
+        fs.rmSync(dir, { recursive: true, force: true });
+      },
+    };
+  }
+
+  test('a lone job is committed before whatever the loop does next, in turn after turn', async () => {
+    const { seen, group } = recorded();
+    for (const job of ['a', 'b', 'c']) {
+      // A timer of its own a job: the turn of the one before is over.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      const next = new Promise<void>((resolve) =>
+        setImmediate(() => {
+          seen.push('immediate');
+          resolve();
+        }),
+      );
+      const answer = group.add(job);
+      seen.push('added');
+      void answer.then(() => seen.push('answered'));
+      await next;
+      assert.deepEqual(seen.splice(0), [`commit ${job}`, 'added', 'answered', 'immediate']);
+    }
+  });
+
+  test('what the answer to the first job, and other promises of the same input, add is one group', async () => {
+    const { seen, group } = recorded();
+    const first = group.add('first').then(() => group.add('answered'));
+    const later = (async () => {
+      await null;
+      const one = group.add('soon');
+      await null;
+      await null;
+      return await Promise.all([one, group.add('later')]);
+    })();
+    const ticked = new Promise<string>((resolve) => process.nextTick(() => resolve(group.add('tick'))));
+    await Promise.all([first, later, ticked]);
+    const [alone, together, ...more] = seen;
+    assert.equal(alone, 'commit first');
+    assert.deepEqual(together?.split(' ').sort(), ['answered', 'commit', 'later', 'soon', 'tick']);
+    assert.deepEqual(more, []);
+  });
+
+  test('what comes after the first commit of a turn is committed when all input of the turn was handled', async () => {
+    const { seen, group } = recorded();
+    const answers: Promise<string>[] = [];
+    await using inputs = await twoInputs((from) => {
+      seen.push(`input ${from}`);
+      answers.push(group.add(`${from}a`), group.add(`${from}b`));
+      void Promise.resolve().then(() => answers.push(group.add(`${from}c`)));
+    });
+    for (let turn = 0; turn < 3; turn += 1) {
+      await inputs.arrive();
+      const [one, two] = seen[0] === 'input 1' ? [1, 2] : [2, 1];
+      assert.deepEqual(seen.splice(0), [
+        `input ${one}`,
+        `commit ${one}a`,
+        `input ${two}`,
+        `commit ${one}b ${one}c ${two}a ${two}b ${two}c`,
+      ]);
+    }
+    assert.equal((await Promise.all(answers)).length, 18);
+  });
+
+  test('a job that the commit itself adds is committed after it, with the others of the turn', async () => {
+    const seen: string[] = [];
+    const inner: Promise<string>[] = [];
+    const group = groupCommit((jobs: readonly string[]) => {
+      seen.push(`begin ${jobs.join(' ')}`);
+      if (jobs.includes('a')) inner.push(group.add('from a'));
+      seen.push(`end ${jobs.join(' ')}`);
+      return jobs;
+    });
+    const outer = [group.add('a'), group.add('b')];
+    assert.deepEqual(await Promise.all([...outer, ...inner]), ['a', 'b', 'from a']);
+    assert.deepEqual(seen, ['begin a', 'end a', 'begin from a b', 'end from a b']);
+  });
+
+  test('a first commit that throws rejects, and the rest of the turn is committed as ever', async () => {
+    const seen: string[] = [];
+    const group = groupCommit((jobs: readonly string[]) => {
+      if (jobs.includes('bad')) throw new Error('disk');
+      seen.push(jobs.join(' '));
+      return jobs;
+    });
+    const bad = assert.rejects(group.add('bad'), /disk/);
+    const good = [group.add('a'), group.add('b')];
+    await bad;
+    assert.deepEqual(await Promise.all(good), ['a', 'b']);
+    assert.deepEqual(seen, ['a b']);
+  });
+
+  test('two groups do not share what is first in a turn', async () => {
+    const { seen, group } = recorded();
+    const other = recorded();
+    const answers = [group.add('a'), other.group.add('b')];
+    assert.deepEqual([seen, other.seen], [['commit a'], ['commit b']]);
+    assert.deepEqual(await Promise.all(answers), ['a', 'b']);
+  });
+});
+
+test('with a schedule of its own nothing is committed before that says so, and it is asked once a group', async () => {
+  const runs: (() => void)[] = [];
+  const commits: string[][] = [];
+  const group = groupCommit(
+    (jobs: readonly string[]) => {
+      commits.push([...jobs]);
+      return jobs;
+    },
+    (run) => runs.push(run),
+  );
+  const answers = [group.add('a'), group.add('b')];
+  await new Promise(setImmediate);
+  assert.deepEqual([runs.length, commits], [1, []]);
+  runs[0]?.();
+  answers.push(group.add('c'));
+  assert.deepEqual([runs.length, commits], [2, [['a', 'b']]]);
+  runs[1]?.();
+  assert.deepEqual(await Promise.all(answers), ['a', 'b', 'c']);
+  assert.deepEqual(commits, [['a', 'b'], ['c']]);
+});
+
+test('flush takes what waits for the end of the turn, which then commits what came after it', async () => {
+  const commits: string[][] = [];
+  const group = groupCommit((jobs: readonly string[]) => {
+    commits.push([...jobs]);
+    return jobs;
+  });
+  const answers = [group.add('a'), group.add('b'), group.add('c')];
+  group.flush();
+  assert.deepEqual(commits, [['a'], ['b', 'c']]);
+  answers.push(group.add('d'));
+  assert.equal(commits.length, 2);
+  assert.deepEqual(await Promise.all(answers), ['a', 'b', 'c', 'd']);
+  await new Promise(setImmediate);
+  assert.deepEqual(commits, [['a'], ['b', 'c'], ['d']]);
 });
