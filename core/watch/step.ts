@@ -1,5 +1,5 @@
 import type { Fact } from '../board/index.ts';
-import { type Event, newEventId, otherEventId, wakeClassOf } from '../events/index.ts';
+import { type Event, type NewEvent, newEventId, otherEventId, wakeClassOf } from '../events/index.ts';
 import { type Fault, type Instant, isoOf, type Reach } from '../model/index.ts';
 import type { Tail, Taken } from '../sinks/index.ts';
 import type { Look, Mark, Row } from '../sources/index.ts';
@@ -206,16 +206,20 @@ function common(rules: Rules, at: Instant, name: Event['event'], eventId: string
 }
 
 function mailEvent(row: Row, rules: Rules, at: Instant): Event {
-  const own = row.from.toLowerCase() === rules.address.toLowerCase() && rules.address !== '';
-  return {
-    ...common(rules, at, 'new', newEventId(rules.persona, row.id)),
+  const event: { -readonly [K in keyof NewEvent]: NewEvent[K] } = {
     event: 'new',
+    source: rules.source,
+    ts: isoOf(at),
+    event_id: newEventId(rules.persona, row.id),
+    wake_class: wakeClassOf('new'),
     id: row.id,
     from: row.from,
     created: row.created,
-    ...(own ? { self: true as const } : {}),
-    ...(row.content === null ? {} : { content: row.content }),
   };
+  if (rules.persona !== null) event.persona = rules.persona;
+  if (rules.address !== '' && row.from.toLowerCase() === rules.address.toLowerCase()) event.self = true;
+  if (row.content !== null) event.content = row.content;
+  return event;
 }
 
 function noticeEvent(notice: Notice, head: (name: Event['event']) => ReturnType<typeof common>, cursor: number): Event {

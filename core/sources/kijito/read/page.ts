@@ -82,6 +82,10 @@ function unreadOf(envelope: Readonly<Record<string, unknown>>, rows: readonly Wi
 
 /** How many rows say `read: false`; null when one does not say it plainly. */
 export function unreadAmong(rows: readonly WireRow[]): number | null {
-  if (!rows.every(({ fields }) => typeof fields.read === 'boolean')) return null;
-  return rows.filter(({ fields }) => fields.read === false).length;
+  let unread = 0;
+  for (const { fields } of rows) {
+    if (typeof fields.read !== 'boolean') return null;
+    if (!fields.read) unread += 1;
+  }
+  return unread;
 }
