@@ -19,6 +19,15 @@ const IDENTITY = { desktopEntry: 'hivebar', icon: '/icon.png' };
 const PAGE = 'http://127.0.0.1:7475/';
 const pageOf = (opens: Opens): string => (opens.is === 'persona' ? `${PAGE}#${opens.persona}` : PAGE);
 
+// Where named pipes of Windows are files of this folder; and nothing here may write into the project.
+const here = process.cwd();
+const elsewhere = fs.mkdtempSync(join(os.tmpdir(), 'hivebar-drivers-'));
+before(() => process.chdir(elsewhere));
+after(() => {
+  process.chdir(here);
+  fs.rmSync(elsewhere, { recursive: true, force: true });
+});
+
 /** S7: what a mail may try on a shell, on AppleScript, and on an option parser. */
 const HOSTILE = [
   "'; touch PWNED; '",
@@ -270,9 +279,6 @@ describe('Windows, node-notifier', () => {
 
   const made = async (t: TestContext) => {
     const stand = standIns(t);
-    const here = process.cwd();
-    process.chdir(stand.folder); // the stand-in's pipes are files
-    t.after(() => process.chdir(here));
     const customPath = stand.add('snoretoast', TOAST);
     const heard = new Heard();
     const driver = opened(t, await toasterDriver(realClock, { customPath }), heard);
