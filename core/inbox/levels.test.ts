@@ -217,13 +217,16 @@ describe('the counts', () => {
     assert.deepEqual([...before.of], [['ada', { unread: exactly(1), urgent: exactly(0) }]]);
   });
 
-  test('of one persona are there without a notice; who has no mail, or never had any, has 0', () => {
+  test('of one persona are those of now, without a notice; who has no mail, or never had any, has 0', () => {
     using db = openMail();
     using book = bookOn(db);
     const none = { unread: exactly(0), urgent: exactly(0) };
     assert.deepEqual(book.of('ada'), none);
     send(db, 'ada', { urgent: true });
     assert.deepEqual(book.of('ada'), { unread: exactly(1), urgent: exactly(1) });
+    book.all();
+    send(db, 'ada');
+    assert.deepEqual(book.of('ada'), { unread: exactly(2), urgent: exactly(1) });
     read(db, 'ada');
     assert.deepEqual(book.of('ada'), none);
     assert.equal(book.all().of.has('ada'), false);

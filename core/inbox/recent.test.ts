@@ -179,6 +179,21 @@ describe('the newest mail in memory, by itself', () => {
     assert.deepEqual(it.above('ada', 1), [4]);
   });
 
+  test('has all of its room again when it forgot all', () => {
+    using it = memory();
+    it.many('ada', 1500);
+    it.recent.catchUp();
+    it.recent.forget(null);
+    for (const name of ['bo', 'cy', 'di', 'ed']) {
+      it.many(name, HELD / 4);
+      it.recent.catchUp();
+    }
+    assert.deepEqual(
+      ['bo', 'cy', 'di', 'ed'].map((name) => it.above(name, 0)?.length),
+      [HELD / 4, HELD / 4, HELD / 4, HELD / 4],
+    );
+  });
+
   test('goes on when the newest mail, and then all of it, was deleted', () => {
     using it = memory({ before: ['ada', 'bo'] });
     it.add('ada'); // 3

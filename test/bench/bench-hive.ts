@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 export interface BenchHive extends AsyncDisposable {
   readonly url: string;
   deliver(persona: string): number;
+  /** The id of the message that was delivered last, 0 before the first. */
+  readonly last: number;
   /** When the inbox answer that first held this message went out. */
   answeredAt(id: number): bigint | undefined;
   /** Requests so far, by path. */
@@ -70,6 +72,9 @@ export async function benchHive(personas: readonly string[]): Promise<BenchHive>
       return last;
     },
     answeredAt: (id) => answered.get(id),
+    get last() {
+      return last;
+    },
     get holding() {
       return held.size > 0;
     },

@@ -25,49 +25,75 @@ function names(n: number): string[] {
   return Array.from({ length: n }, (_, i) => `persona-${String(i).padStart(4, '0')}`);
 }
 
+/** Something that writes a line for each message of its own hive. */
+interface Writer extends AsyncDisposable {
+  readonly hive: BenchHive;
+  /** Nanoseconds of the machine's monotonic clock when the line of this message was readable and durable. */
+  written(id: number, deliver: () => void): Promise<bigint>;
+}
+
+/** Hivebar and the floors take turns, so that what else the machine does is the same for all. */
 async function answerToLine(n: number) {
-  await using hive = await benchHive(names(n));
-  const home = kijitoHome(hive.url);
-  await using _tray = await startTray(home);
-  const path = join(home, 'hivebar', 'events', 'events.persona-0000.ndjson');
-  await until('armed', () => fileText(path)?.includes('"armed"'));
-  const own = await linesAfter(hive, path);
+  await using own = await hivebarWriter(n);
+  await using withUndici = await floorWriter('undici');
+  await using withSocket = await floorWriter('socket');
+  const took = new Map<Writer, number[]>([own, withUndici, withSocket].map((writer) => [writer, []]));
+  for (let i = 0; i < ROUNDS; i += 1) {
+    for (const [writer, times] of took) {
+      const time = await roundOf(writer);
+      if (i >= WARM && time !== null) times.push(time);
+    }
+  }
   // The bar goes by the floor that asks as Hivebar has to ask; the other says what undici costs.
-  const a = quantile(own, 0.5);
-  const b = quantile(await floorAfter('undici'), 0.5);
-  const bare = quantile(await floorAfter('socket'), 0.5);
+  const [a = 0, b = 0, bare = 0] = [...took.values()].map((times) => quantile(times, 0.5));
   return {
-    figure: `${ms(a)} (${(a / b).toFixed(2)} x), p99 ${ms(quantile(own, 0.99))}`,
+    figure: `${ms(a)} (${(a / b).toFixed(2)} x), p99 ${ms(quantile(took.get(own) ?? [], 0.99))}`,
     floor: `${ms(b)} answer by undici, append, fdatasync; ${ms(bare)} by a bare socket`,
     met: a <= 1.5 * b,
   };
 }
 
-/** Milliseconds from the answer that held a message to its line. The line of the outbox is durable when it is there. */
-async function linesAfter(hive: BenchHive, path: string): Promise<number[]> {
-  const fd = openSync(path, 'r');
-  const took: number[] = [];
-  for (let i = 0; i < ROUNDS; i += 1) {
-    await spin(() => hive.holding);
-    await sleep(Math.random() * 2);
-    const before = fstatSync(fd).size;
-    const id = hive.deliver('persona-0000');
-    await spin(() => fstatSync(fd).size > before);
-    const seen = process.hrtime.bigint();
-    const answered = hive.answeredAt(id);
-    if (i >= WARM && answered !== undefined) took.push(Number(seen - answered) / 1e6);
-  }
-  closeSync(fd);
-  return took;
+/** Milliseconds from the answer that held a message to its line; null when nobody saw that answer. */
+async function roundOf({ hive, written }: Writer): Promise<number | null> {
+  await spin(() => hive.holding);
+  await sleep(Math.random() * 2);
+  let id = 0;
+  const at = await written(hive.last + 1, () => {
+    id = hive.deliver('persona-0000');
+  });
+  const answered = hive.answeredAt(id);
+  return answered === undefined ? null : Number(at - answered) / 1e6;
 }
 
-async function floorAfter(how: 'undici' | 'socket'): Promise<number[]> {
-  await using hive = await benchHive(['persona-0000']);
-  const path = join(temporary(), 'floor');
-  const port = new URL(hive.url).port;
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'floor-writer.ts'), port, path, how], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+/** A tray process; a line of its event file is durable when it is there. */
+async function hivebarWriter(n: number): Promise<Writer> {
+  await using stack = new AsyncDisposableStack();
+  const hive = stack.use(await benchHive(names(n)));
+  const home = kijitoHome(hive.url);
+  stack.use(await startTray(home));
+  const path = join(home, 'hivebar', 'events', 'events.persona-0000.ndjson');
+  await until('armed', () => fileText(path)?.includes('"armed"'));
+  const fd = openSync(path, 'r');
+  stack.defer(() => closeSync(fd));
+  const owned = stack.move();
+  return {
+    hive,
+    async written(_id, deliver) {
+      const before = fstatSync(fd).size;
+      deliver();
+      await spin(() => fstatSync(fd).size > before);
+      return process.hrtime.bigint();
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function floorWriter(how: 'undici' | 'socket'): Promise<Writer> {
+  await using stack = new AsyncDisposableStack();
+  const hive = stack.use(await benchHive(['persona-0000']));
+  const args = [join(import.meta.dirname, 'floor-writer.ts'), new URL(hive.url).port, join(temporary(), 'floor'), how];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  stack.defer(() => void child.kill());
   const durable = new Map<number, bigint>();
   let ready = false;
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -76,18 +102,16 @@ async function floorAfter(how: 'undici' | 'socket'): Promise<number[]> {
     if (at !== undefined) durable.set(Number(id), BigInt(at));
   });
   await until('the floor writer', () => ready);
-  const took: number[] = [];
-  for (let i = 0; i < ROUNDS; i += 1) {
-    await spin(() => hive.holding);
-    await sleep(Math.random() * 2);
-    const id = hive.deliver('persona-0000');
-    await spin(() => durable.has(id));
-    const answered = hive.answeredAt(id);
-    const at = durable.get(id);
-    if (i >= WARM && answered !== undefined && at !== undefined) took.push(Number(at - answered) / 1e6);
-  }
-  child.kill();
-  return took;
+  const owned = stack.move();
+  return {
+    hive,
+    async written(id, deliver) {
+      deliver();
+      await spin(() => durable.has(id));
+      return durable.get(id) ?? 0n;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 async function headless(hive: BenchHive, seconds: number, more: readonly string[] = []) {
