@@ -171,6 +171,19 @@ describe('by default', () => {
     assert.equal((await Promise.all(answers)).length, 18);
   });
 
+  test('the first job of a further input waits for the end of the turn, though nothing else waits then', async () => {
+    const { seen, group } = recorded();
+    const answers: Promise<string>[] = [];
+    await using inputs = await twoInputs((from) => {
+      answers.push(group.add(`${from}`));
+      seen.push(`handled ${from}`);
+    });
+    await inputs.arrive();
+    const [one, two] = seen[1] === 'handled 1' ? [1, 2] : [2, 1];
+    assert.deepEqual(seen, [`commit ${one}`, `handled ${one}`, `handled ${two}`, `commit ${two}`]);
+    await Promise.all(answers);
+  });
+
   test('a job that the commit itself adds is committed after it, with the others of the turn', async () => {
     const seen: string[] = [];
     const inner: Promise<string>[] = [];

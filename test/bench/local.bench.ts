@@ -88,7 +88,7 @@ async function storm() {
   const folder = join(home, 'hivebar', 'events');
   const took: number[] = [];
   for (let round = 0; round < 7; round += 1) {
-    await sleep(500);
+    await sleep(1800); // from rest, with a heap that was given back
     const sizes = new Map(all.map((p) => [p, statSync(join(folder, `events.${p}.ndjson`)).size]));
     fill(
       home,
