@@ -295,6 +295,22 @@ describe('the cursor', () => {
 });
 
 describe('a hold', () => {
+  test('on a state that was read before it was noticed goes on: its reader knows of it', async () => {
+    using db = openMail();
+    const clock = fakeClock();
+    using book = bookOn(db, clock);
+    book.all();
+    send(db, 'ada');
+    const { cursor } = book.all();
+    const hold = book.untilPast(cursor, MINUTE, going);
+    assert.deepEqual(book.notice(nobodyFirst), ['ada']);
+    assert.equal(clock.waiting, 1, 'it is still held');
+    send(db, 'bo');
+    book.notice(nobodyFirst);
+    await hold;
+    assert.equal(clock.waiting, 0);
+  });
+
   /** A book with one unread mail, and what became of a hold on it. */
   function held(path?: string) {
     const db = openMail(path);

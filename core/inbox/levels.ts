@@ -63,7 +63,7 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
   );
 
   const listeners = new Set<{ wake: (persona: string) => void }>();
-  const holds = new Set<() => void>();
+  const holds = new Set<{ readonly cursor: string; readonly wake: () => void }>();
   let told = revNow();
   /** Counts as of `rev`; read when first asked for, then only what changed is counted again. */
   let counted: Counted | null = null;
@@ -101,12 +101,13 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
       if (signal.aborted || ms <= 0 || String(revNow()) !== cursor) return;
       const past = new AbortController();
       const wake = (): void => past.abort();
-      holds.add(wake);
+      const hold = { cursor, wake };
+      holds.add(hold);
       signal.addEventListener('abort', wake, { once: true });
       try {
         await clock.sleep(ms, past.signal);
       } finally {
-        holds.delete(wake);
+        holds.delete(hold);
         signal.removeEventListener('abort', wake);
       }
     },
@@ -127,7 +128,7 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
           }
         }
       }
-      for (const wake of holds) wake();
+      for (const hold of holds) if (hold.cursor !== String(told)) hold.wake();
       return changed.map((row) => row.name);
     },
     listen(wake) {
@@ -137,7 +138,7 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
     },
     [Symbol.dispose]() {
       listeners.clear();
-      for (const wake of holds) wake();
+      for (const { wake } of holds) wake();
     },
   };
 }

@@ -79,7 +79,10 @@ export interface LocalHive extends Disposable {
   /** The same at once and by itself, for a process that has no turn to share. @throws Fault `usage`. */
   sendNow(mail: Mail): Sent;
   inbox(query: InboxQuery): InboxAnswer;
-  /** Every row above `after`; null asks for none of them, only for where the inbox stands. An unknown address is an empty inbox. */
+  /**
+   * Every row above `after`; null asks for none of them, only for where the inbox stands. An unknown address is an empty
+   * inbox. That another process read a mail shows in the row's `read` after the next `changedElsewhere`, in `unread` at once.
+   */
   window(address: string, after: number | null, signal: AbortSignal): Window;
   /**
    * The unread counts, at once or, with `hold`, when they are no longer those its cursor names, after `ms`, or when

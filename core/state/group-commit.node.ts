@@ -8,7 +8,7 @@ export interface GroupCommit<Job, Answer> {
 
 /**
  * A group forms by itself: the first job of a turn of the event loop is committed at once, and what comes after it gathers
- * until the loop has handled all input that is ready. So a lone job waits for nobody, and 1,000 at once cost two flushes.
+ * until the loop has handled all input that is ready, where the turn ends. So a lone job waits for nobody, and 1,000 at once cost two flushes.
  *
  * `commit` gets the jobs in order of arrival and gives their answers in that order. When it throws, every job of the
  * group fails with the same error, so check a job before adding it. `later` runs the commit, by default as said.
