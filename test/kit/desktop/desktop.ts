@@ -81,6 +81,11 @@ export async function startDesktop(options: DesktopOptions = {}): Promise<Deskto
   const opened = await openSessionBus({ env, log: silentLog, clock: realClock });
   if (opened.is === 'none') throw new Error(opened.why);
   const bus = stack.use(opened);
+  // The socket is there a moment before the daemon takes connections; what was refused then is tried again by the bus.
+  await poll(
+    () => 'connection to the session bus',
+    () => bus.state.is === 'connected' || null,
+  );
 
   const driver = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
   const owned = async (name: string): Promise<true | null> =>
