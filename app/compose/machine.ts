@@ -3,7 +3,7 @@ import type { Disk } from '../../core/state/index.ts';
 
 /** Everything of the outside world that a process of ours uses, so that what is composed from it can be tested. */
 export interface Machine {
-  /** Told when nothing has happened for a while: room that is not needed can be given back. */
+  /** Told when the start is over, or nothing has happened for a while: room that is not needed can be given back. */
   atRest(): void;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;

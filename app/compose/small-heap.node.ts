@@ -15,7 +15,7 @@ export function keepHeapSmall({ storms }: { readonly storms: boolean }): void {
   setFlagsFromString('--no-maglev'); // the middle compiler: 8 MiB of working space, and no faster here than the two others
 }
 
-/** The space for new objects beyond which it is worth a collection (some 30 ms) to give it back. */
+/** The space for new objects beyond which it is worth a collection (some 60 ms) to give it back. */
 const GROWN_BYTES = 4 * 1024 * 1024;
 
 let gc: ((how: { type: 'major'; flavor: 'last-resort' }) => void) | null = null;

@@ -13,8 +13,8 @@ export const EMPTY_TAIL: Tail = { eventIds: new Set() };
 
 /**
  * Where one watch's events go; exactly one a watch. `take` hands over in order and stops at the first failure; it never
- * rejects. `Kept` is what the watch wants remembered with the events: a sink that keeps it (the outbox) commits both in
- * one transaction, any other sink ignores it and the watcher saves it elsewhere.
+ * rejects. `Kept` is what the watch wants remembered with the events: a sink that keeps it (the outbox) makes both
+ * durable as one, any other sink ignores it and the watcher saves it elsewhere.
  */
 export interface Sink<Kept> extends AsyncDisposable {
   /** True when `take` also makes `kept` durable. */

@@ -27,8 +27,8 @@ export interface OutboxOptions {
 }
 
 /**
- * Where every watch of the tray process hands its events over: a table, committed together with what the watch wants
- * remembered. Takes of one turn share one flush; then the event files are written from it, then the followers told, then
+ * Where every watch of the tray process hands its events over: a journal and the tables behind it, where
+ * they stand as one with what the watch wants remembered. Takes of one turn share a flush; then the event files are written from it, then the followers told, then
  * the takes resolve. An event of mail that the outbox has already is taken again without being stored or told again.
  */
 export interface Outbox<Kept extends object> extends OutboxReader, Disposable {
