@@ -96,6 +96,10 @@ function fold(draft: Draft, fact: Fact): void {
     case 'surface':
     case 'held': // the mail is not handed over yet; it is told when it is
     case 'published':
+    case 'recalled':
+    case 'hidden':
+    case 'quiet':
+    case 'autostart':
       return;
     case 'source':
       outage.source(draft, fact);

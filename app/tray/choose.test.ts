@@ -38,6 +38,8 @@ const EMPTY = {
   hives: [],
   totals: { unread: none, urgent: none, up: 0, down: 0, personas: 0 },
   paused: { is: 'never' },
+  quiet: { is: 'never' },
+  autostart: null,
   tray: '',
   notifications: '',
 } as const;

@@ -43,6 +43,8 @@ function persona(
     lastMailAt: null,
     held: null,
     muted: { is: 'never' },
+    hidden: false,
+    latest: [],
     eventsFile: null,
   };
 }
@@ -62,6 +64,8 @@ function snapshot(personas: readonly PersonaView[], of: Partial<Snapshot> = {}):
       personas: personas.length,
     },
     paused: { is: 'never' },
+    quiet: { is: 'never' },
+    autostart: null,
     tray: '',
     notifications: '',
     ...of,

@@ -363,7 +363,7 @@ function play(model: Map<string, Dumb>, fact: Fact): void {
   if (fact.is === 'joined' && !model.has(fact.persona)) {
     model.set(fact.persona, { unread: UNKNOWN, reach: 'unseen', key: null, held: false, last: null });
   }
-  if (fact.is === 'source' || fact.is === 'surface' || fact.is === 'muted') return;
+  if (!('persona' in fact) || fact.persona === null) return;
   const it = model.get(fact.persona);
   if (it === undefined) return;
   if (fact.is === 'left') model.delete(fact.persona);

@@ -51,6 +51,8 @@ export type Fact =
     }
   /** The sink took these events of the persona, in this order. */
   | { readonly is: 'told'; readonly at: Instant; readonly persona: PersonaId; readonly events: readonly Event[] }
+  /** What the persona was told of mail before this run, oldest first: shown, but no news. */
+  | { readonly is: 'recalled'; readonly at: Instant; readonly persona: PersonaId; readonly events: readonly Event[] }
   /** The sink refused; the same events are offered again. */
   | { readonly is: 'held'; readonly at: Instant; readonly persona: PersonaId; readonly fault: Fault }
   /** The persona's event file lacks events because of this (they are safe); null: it has them all. */
@@ -65,6 +67,12 @@ export type Fact =
     }
   /** Notifications off for one persona, or for all (`persona` null = "Pause notifications"). */
   | { readonly is: 'muted'; readonly at: Instant; readonly persona: PersonaId | null; readonly until: Until }
+  /** Watched and written to as ever, but left out of what a person looks at. */
+  | { readonly is: 'hidden'; readonly at: Instant; readonly persona: PersonaId; readonly hidden: boolean }
+  /** Quiet hours go on until then; `never`: it is no quiet hour. */
+  | { readonly is: 'quiet'; readonly at: Instant; readonly until: Until }
+  /** Whether Hivebar starts at login; null: it can not be told here. */
+  | { readonly is: 'autostart'; readonly at: Instant; readonly on: boolean | null }
   /** How a surface does: shown on the page and in `doctor`. */
   | {
       readonly is: 'surface';

@@ -1,3 +1,4 @@
+import type { Event } from '../events/index.ts';
 import {
   type Fault,
   type Instant,
@@ -9,6 +10,7 @@ import {
   VITAL_NOT_REPORTED,
 } from '../model/index.ts';
 import type { Fact, Until } from './fact.ts';
+import { lettersWith } from './letter.ts';
 import type { PersonaView, Seen } from './snapshot.ts';
 
 /** Something is wrong since then. */
@@ -47,7 +49,11 @@ export interface BoardState {
   readonly sources: readonly SourceCell[];
   /** Also of personas that have not joined, so that the order of facts at start does not matter. */
   readonly muted: ReadonlyMap<PersonaId, Until>;
+  /** As with mutes. */
+  readonly hidden: ReadonlySet<PersonaId>;
   readonly paused: Until;
+  readonly quiet: Until;
+  readonly autostart: boolean | null;
   readonly tray: string;
   readonly notifications: string;
   /** The time of the latest fact: the board's own idea of now, so that equal facts make equal boards. */
@@ -60,7 +66,10 @@ export const EMPTY_BOARD: BoardState = {
   personas: [],
   sources: [],
   muted: new Map(),
+  hidden: new Set(),
   paused: NEVER,
+  quiet: NEVER,
+  autostart: null,
   tray: 'off',
   notifications: 'off',
   now: Number.NEGATIVE_INFINITY,
@@ -103,6 +112,9 @@ function apply(draft: Draft, fact: Fact): void {
     case 'told':
       change(draft, fact.persona, (cell) => told(cell, fact));
       break;
+    case 'recalled':
+      change(draft, fact.persona, (cell) => ({ ...cell, shown: { ...cell.shown, ...letters(cell, fact.events) } }));
+      break;
     case 'held':
       change(draft, fact.persona, (cell) => waiting(cell, { held: troubleOf(fact.fault, fact.at, cell.held) }));
       break;
@@ -121,6 +133,15 @@ function apply(draft: Draft, fact: Fact): void {
       break;
     case 'muted':
       mute(draft, fact.persona, fact.until);
+      break;
+    case 'hidden':
+      hide(draft, fact.persona, fact.hidden);
+      break;
+    case 'quiet':
+      draft.quiet = fact.until;
+      break;
+    case 'autostart':
+      draft.autostart = fact.on;
       break;
     case 'surface':
       if (fact.surface === 'tray') draft.tray = fact.state;
@@ -195,6 +216,8 @@ function joined(draft: Draft, fact: Extract<Fact, { is: 'joined' }>): void {
             lastMailAt: null,
             held: null,
             muted: draft.muted.get(fact.persona) ?? NEVER,
+            hidden: draft.hidden.has(fact.persona),
+            latest: [],
           },
           staleAfterMs: fact.staleAfterMs,
           failed: null,
@@ -259,11 +282,24 @@ function told(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCe
   const mail = fact.events.findLast((event) => event.event === 'new');
   const shown = {
     ...cell.shown,
+    ...letters(cell, fact.events),
     cursor: mail?.id ?? cell.shown.cursor,
     lastEventId: last?.event_id ?? cell.shown.lastEventId,
     lastMailAt: mail === undefined ? cell.shown.lastMailAt : fact.at,
   };
   return waiting({ ...cell, shown }, { held: null });
+}
+
+function letters(cell: PersonaCell, events: readonly Event[]): Pick<PersonaView, 'latest'> {
+  return { latest: lettersWith(cell.shown.latest, events) };
+}
+
+function hide(draft: Draft, persona: PersonaId, hidden: boolean): void {
+  const all = new Set(draft.hidden);
+  if (hidden) all.add(persona);
+  else all.delete(persona);
+  draft.hidden = all;
+  change(draft, persona, (cell) => ({ ...cell, shown: { ...cell.shown, hidden } }));
 }
 
 function mute(draft: Draft, persona: PersonaId | null, until: Until): void {

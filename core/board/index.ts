@@ -2,5 +2,6 @@ export type { Board } from './board.ts';
 export { createBoard } from './create-board.ts';
 export type { Fact, Until } from './fact.ts';
 export { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
+export type { Letter } from './letter.ts';
 export type { CauseView, HiveView, PersonaView, Seen, Snapshot } from './snapshot.ts';
 export { view } from './view.ts';

@@ -12,6 +12,8 @@ export function samePicture(a: BoardState, b: BoardState): boolean {
     a.tray === b.tray &&
     a.notifications === b.notifications &&
     sameUntil(a.paused, b.paused) &&
+    sameUntil(a.quiet, b.quiet) &&
+    a.autostart === b.autostart &&
     sameList(a.personas, b.personas, samePersona) &&
     sameList(a.sources, b.sources, sameSource) &&
     !someMuteEnded(a, b)
@@ -47,6 +49,8 @@ function samePersona(a: PersonaCell, b: PersonaCell): boolean {
     x.lastMailAt === y.lastMailAt &&
     x.held === y.held &&
     sameUntil(x.muted, y.muted) &&
+    x.hidden === y.hidden &&
+    x.latest === y.latest &&
     x.eventsFile === y.eventsFile &&
     sameTrouble(a.failed, b.failed) &&
     sameTrouble(a.held, b.held) &&
@@ -75,5 +79,5 @@ function sameUntil(a: Until, b: Until): boolean {
 /** Time alone ends a mute: the picture changes although no cell did. */
 function someMuteEnded(a: BoardState, b: BoardState): boolean {
   const ended = (until: Until): boolean => until.is === 'at' && until.at > a.now && until.at <= b.now;
-  return ended(b.paused) || b.muted.values().some(ended);
+  return ended(b.paused) || ended(b.quiet) || b.muted.values().some(ended);
 }

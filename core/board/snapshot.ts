@@ -1,5 +1,6 @@
 import type { Count, Instant, PersonaId, Reach, SourceId, Vital } from '../model/index.ts';
 import type { Until } from './fact.ts';
+import type { Letter } from './letter.ts';
 
 /** A value that says when it was seen and from when on it is old. */
 export interface Seen<T> {
@@ -28,6 +29,10 @@ export interface PersonaView {
   /** Events wait for the sink to take them. */
   readonly held: string | null;
   readonly muted: Until;
+  /** Left out of totals and causes, and of what a person looks at. */
+  readonly hidden: boolean;
+  /** The newest messages its agent was told of, newest first. */
+  readonly latest: readonly Letter[];
   readonly eventsFile: string | null;
 }
 
@@ -54,6 +59,7 @@ export interface Snapshot {
   readonly personas: readonly PersonaView[];
   readonly causes: readonly CauseView[];
   readonly hives: readonly HiveView[];
+  /** Of all that are not hidden. */
   readonly totals: {
     readonly unread: Count;
     readonly urgent: Count;
@@ -63,6 +69,10 @@ export interface Snapshot {
   };
   /** "Pause notifications". */
   readonly paused: Until;
+  /** Quiet hours, by the clock on the wall. */
+  readonly quiet: Until;
+  /** Start at login; null: it can not be told here. */
+  readonly autostart: boolean | null;
   readonly tray: string;
   readonly notifications: string;
 }

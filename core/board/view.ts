@@ -6,9 +6,10 @@ import type { CauseView, HiveView, PersonaView, Snapshot } from './snapshot.ts';
 /** The board in its printable form. Pure; a mute that has run out by `now` is shown as none. */
 export function view(state: BoardState, now: Instant, rev: number): Snapshot {
   const personas = state.personas.map((cell) => shownAt(cell.shown, now));
+  const seen = personas.filter((persona) => !persona.hidden);
   let up = 0;
   let down = 0;
-  for (const persona of personas) {
+  for (const persona of seen) {
     const word = standing(persona.reach);
     if (word === 'UP') up += 1;
     else if (word === 'DOWN') down += 1;
@@ -19,13 +20,15 @@ export function view(state: BoardState, now: Instant, rev: number): Snapshot {
     causes: causesOf(state),
     hives: hivesOf(state),
     totals: {
-      unread: sumOf(personas.map((persona) => persona.unread.value)),
-      urgent: sumOf(personas.map((persona) => persona.urgent.value)),
+      unread: sumOf(seen.map((persona) => persona.unread.value)),
+      urgent: sumOf(seen.map((persona) => persona.urgent.value)),
       up,
       down,
-      personas: personas.length,
+      personas: seen.length,
     },
     paused: stillSilent(state.paused, now),
+    quiet: stillSilent(state.quiet, now),
+    autostart: state.autostart,
     tray: state.tray,
     notifications: state.notifications,
   };
@@ -65,6 +68,7 @@ function causesOf(state: BoardState): CauseView[] {
   };
   for (const source of state.sources) if (source.trouble !== null) add(source.trouble, null);
   for (const cell of state.personas) {
+    if (cell.shown.hidden) continue;
     if (cell.failed !== null && cell.shown.reach.is === 'down') add(cell.failed, cell.shown.id);
     if (cell.held !== null) add(cell.held, cell.shown.id);
     if (cell.behind !== null) add(cell.behind, cell.shown.id);
