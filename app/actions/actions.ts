@@ -1,25 +1,60 @@
-import { Fault } from '../../core/model/index.ts';
+import type { Until } from '../../core/board/index.ts';
+import { Fault, isoOf } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { type Action, type Actions, action } from './action.ts';
 import type { House } from './house.ts';
+import { instantOf, tomorrowMorning } from './local-time.node.ts';
 
-const NOTHING = { type: 'object', properties: {}, additionalProperties: false } as const;
-const WHO = { type: 'object', properties: { persona: { type: 'string' } }, additionalProperties: false } as const;
+/** A hundred years: beyond it nobody waits. */
+const MOST_MINUTES = 52_560_000;
+
+const closed = { type: 'object', additionalProperties: false } as const;
+const PERSONA = { type: 'string', minLength: 1 } as const;
+const NOTHING = { ...closed, properties: {} } as const;
+const WHO = { ...closed, properties: { persona: PERSONA }, required: ['persona'] } as const;
+const ANYONE = { ...closed, properties: { persona: PERSONA } } as const;
+const SWITCH = { ...closed, properties: { on: { type: 'boolean' } }, required: ['on'] } as const;
+const OPENS = { ...closed, properties: { persona: PERSONA, activationToken: { type: 'string' } } } as const;
+
+/** For how long: `minutes`, or `until` tomorrow morning or an instant; neither: for ever. */
+const SPAN = {
+  minutes: { type: 'number', exclusiveMinimum: 0, maximum: MOST_MINUTES },
+  until: { type: 'string', pattern: '^(tomorrow|\\d{4}-\\d\\d-\\d\\dT[\\d:.]+(Z|[+-]\\d\\d:\\d\\d))$' },
+} as const;
+
+interface Span {
+  readonly minutes?: number;
+  readonly until?: string;
+}
 
 /** The table of everything a person or script may do. Menu, banner, route and CLI all come here. */
 export function createActions(house: House, clock: Clock): Actions {
+  const known = (persona: string): string => {
+    if (house.knows(persona)) return persona;
+    throw refusal(`persona ${JSON.stringify(persona)} is not watched`);
+  };
+  const untilOf = ({ minutes, until }: Span): Until => {
+    if (minutes !== undefined && until !== undefined) throw refusal('give minutes or until, not both');
+    if (minutes !== undefined) return { is: 'at', at: clock.now() + minutes * 60_000 };
+    if (until === undefined) return { is: 'forever' };
+    const at = until === 'tomorrow' ? tomorrowMorning(clock.now()) : instantOf(until);
+    if (at === null) throw refusal(`until ${JSON.stringify(until)} is no instant`);
+    if (at <= clock.now()) throw refusal(`until ${JSON.stringify(until)} is over`);
+    return { is: 'at', at };
+  };
+  const silence = (persona: string | null, span: Span) => {
+    const until = untilOf(span);
+    house.mute(persona, until);
+    return { until: until.is === 'at' ? isoOf(until.at) : until.is };
+  };
   const table: Action[] = [
     action({
       name: 'poll',
       title: 'Poll now',
-      params: WHO,
+      params: ANYONE,
       asks: 'token',
       run: async ({ persona }) => {
-        if (!house.poll(persona ?? null))
-          throw new Fault('usage', `persona ${JSON.stringify(persona)} is not watched`, {
-            is: 'machine',
-            key: 'action',
-          });
+        if (!house.poll(persona ?? null)) known(persona ?? '');
         return { polled: persona ?? 'all' };
       },
     }),
@@ -36,16 +71,9 @@ export function createActions(house: House, clock: Clock): Actions {
     action({
       name: 'pause',
       title: 'Pause notifications',
-      params: {
-        type: 'object',
-        properties: { minutes: { type: 'number', exclusiveMinimum: 0 } },
-        additionalProperties: false,
-      },
+      params: { ...closed, properties: SPAN },
       asks: 'token',
-      run: async ({ minutes }) => {
-        house.pause(minutes === undefined ? { is: 'forever' } : { is: 'at', at: clock.now() + minutes * 60_000 });
-        return { paused: minutes ?? 'until resumed' };
-      },
+      run: async (span) => silence(null, span),
     }),
     action({
       name: 'resume',
@@ -53,23 +81,115 @@ export function createActions(house: House, clock: Clock): Actions {
       params: NOTHING,
       asks: 'token',
       run: async () => {
-        house.pause({ is: 'never' });
-        return { paused: false };
+        house.mute(null, { is: 'never' });
+        return {};
       },
     }),
     action({
-      name: 'open',
-      title: 'Open status page',
+      name: 'mute',
+      title: 'Mute',
+      params: { ...closed, properties: { persona: PERSONA, ...SPAN }, required: ['persona'] },
+      asks: 'token',
+      run: async ({ persona, ...span }) => ({ persona, ...silence(known(persona), span) }),
+    }),
+    action({
+      name: 'unmute',
+      title: 'Unmute',
+      params: WHO,
+      asks: 'token',
+      run: async ({ persona }) => {
+        house.mute(known(persona), { is: 'never' });
+        return { persona };
+      },
+    }),
+    action({
+      name: 'hide',
+      title: 'Hide',
+      params: WHO,
+      asks: 'token',
+      run: async ({ persona }) => {
+        house.hide(known(persona), true);
+        return { persona };
+      },
+    }),
+    action({
+      name: 'unhide',
+      title: 'Show again',
+      params: WHO,
+      asks: 'token',
+      run: async ({ persona }) => {
+        house.hide(known(persona), false);
+        return { persona };
+      },
+    }),
+    action({
+      name: 'read',
+      title: 'Mark as read',
       params: {
-        type: 'object',
-        properties: { persona: { type: 'string' }, activationToken: { type: 'string' } },
-        additionalProperties: false,
+        ...closed,
+        properties: { persona: PERSONA, id: { type: 'integer', minimum: 1 } },
+        required: ['persona'],
       },
       asks: 'token',
-      run: async ({ persona, activationToken }) => {
-        await house.openPage(persona ?? null, activationToken ?? null);
+      run: async ({ persona, id }) => ({ persona, marked: house.markRead(known(persona), id ?? null) }),
+    }),
+    action({
+      name: 'open',
+      title: 'Open session',
+      params: OPENS,
+      asks: 'token',
+      run: async ({ persona, activationToken = null }) => {
+        if (persona === undefined) await house.openPage(null, activationToken);
+        else await house.openSession(known(persona), activationToken);
         return {};
       },
+    }),
+    action({
+      name: 'page',
+      title: 'Open status page',
+      params: OPENS,
+      asks: 'token',
+      run: async ({ persona, activationToken = null }) => {
+        await house.openPage(persona === undefined ? null : known(persona), activationToken);
+        return {};
+      },
+    }),
+    action({
+      name: 'copy-follow',
+      title: 'Copy follow command',
+      params: WHO,
+      asks: 'token',
+      run: async ({ persona }) => {
+        await house.copyFollowCommand(known(persona));
+        return {};
+      },
+    }),
+    action({
+      name: 'quiet-hours',
+      title: 'Quiet hours',
+      params: SWITCH,
+      asks: 'token',
+      run: async ({ on }) => {
+        house.quietHours(on);
+        return { on };
+      },
+    }),
+    action({
+      name: 'autostart',
+      title: 'Start at login',
+      params: SWITCH,
+      asks: 'token',
+      run: async ({ on }) => {
+        await house.startAtLogin(on);
+        return { on };
+      },
+    }),
+    action({
+      name: 'notify-test',
+      title: 'Show a test notification',
+      params: NOTHING,
+      asks: 'token',
+      run: async () => await house.testNotification(),
     }),
     action({
       name: 'quit',
@@ -83,4 +203,8 @@ export function createActions(house: House, clock: Clock): Actions {
     }),
   ];
   return new Map(table.map((entry) => [entry.name, entry]));
+}
+
+function refusal(what: string): Fault {
+  return new Fault('usage', what, { is: 'machine', key: 'action' });
 }

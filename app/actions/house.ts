@@ -3,12 +3,24 @@ import type { PersonaId } from '../../core/model/index.ts';
 
 /** What the actions act on: the running tray process, as compose builds it. */
 export interface House {
+  /** Whether this persona is on the board. */
+  knows(persona: PersonaId): boolean;
   /** Looks now: at one persona, or at every inbox of every source. False when there is no such persona. */
   poll(persona: PersonaId | null): boolean;
   /** Mail may have been written to the local hive by another process. */
   hiveChanged(): void;
-  /** Notifications off until then; `never` = on. */
-  pause(until: Until): void;
+  /** No banners until then, of one persona or (null) of all; `never` = banners again. */
+  mute(persona: PersonaId | null, until: Until): void;
+  hide(persona: PersonaId, hidden: boolean): void;
+  /** Marks one message, or all that are unread (null), as read; how many that were. @throws Fault `usage` where the source can not. */
+  markRead(persona: PersonaId, id: number | null): number;
+  /** The persona's session, else its page. */
+  openSession(persona: PersonaId, activationToken: string | null): Promise<void>;
   openPage(persona: PersonaId | null, activationToken: string | null): Promise<void>;
+  copyFollowCommand(persona: PersonaId): Promise<void>;
+  quietHours(on: boolean): void;
+  startAtLogin(on: boolean): Promise<void>;
+  /** Shows a banner, and says what is known of it. */
+  testNotification(): Promise<{ readonly taken: boolean; readonly by: string }>;
   quit(): void;
 }

@@ -42,7 +42,7 @@ export const command: Command = {
     if (end.is === 'stopped') return 0;
     const who = end.by === null ? '' : ` (port ${end.by.port ?? 'not known yet'}, pid ${end.by.pid})`;
     if (open) {
-      const asked = await askTray({ method: 'POST', path: '/api/v1/actions/open', body: '{}' }, io.env);
+      const asked = await askTray({ method: 'POST', path: '/api/v1/actions/page', body: '{}' }, io.env);
       if (asked.is === 'answered' && asked.status < 300) {
         io.out(`hivebar is running already${who}; its page is open\n`);
         return 0;

@@ -129,6 +129,7 @@ function localHive(local: LocalHive, prefix: string, { clock }: Machine): Watche
       local.changedElsewhere();
       return await local.pending(hold, signal);
     },
+    markRead: local.markRead,
     hints: local.hints,
     [Symbol.asyncDispose]: async () => {},
   };

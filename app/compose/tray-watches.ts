@@ -29,6 +29,8 @@ export interface TrayWatches {
   readonly rounds: Rounds;
   /** The address of a persona of this hive, null when it is not one of its. */
   addressOf(persona: string): string | null;
+  /** Null: there is no such persona here; `refused`: its messages can not be marked. */
+  markRead(persona: string, id: number | null): number | 'refused' | null;
   /** Until the machine stops. */
   run(): Promise<void>;
 }
@@ -47,6 +49,8 @@ export interface TrayWatchesOptions {
 }
 
 const LOOKS_AT_ONCE = 32;
+/** Messages of former runs that are shown. */
+const RECALLED = 5;
 const RESCAN_MS = 600_000;
 const DIRECTORY_RETRY_MS = 2000;
 const DIRECTORY_RETRY_MOST_MS = 60_000;
@@ -95,8 +99,10 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       stem,
       eventsFile: eventFilePath(options.directory, stem),
       lastEventId: outbox.lastEventId(persona.id),
+      canMarkRead: source.markRead !== undefined,
       staleAfterMs: 3 * settings.pollSeconds * 1000 + (hive.holdMs ?? 0),
     });
+    put({ is: 'recalled', at, persona: persona.id, events: outbox.lastMail(persona.id, RECALLED) });
     addresses.set(persona.id, persona.address);
     const state = openWatch(at, startOf(saved, kept !== null, isBorn), saved, tail, rules);
     return createWatcher({ persona, source, sink, saver: null, rules, state, clock: machine.clock, put });
@@ -165,6 +171,11 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
   return {
     rounds,
     addressOf: (persona) => addresses.get(persona) ?? null,
+    markRead(persona, id) {
+      const address = addresses.get(persona);
+      if (address === undefined) return null;
+      return source.markRead?.(hive.named(address), id === null ? 'all' : [id]) ?? 'refused';
+    },
     async run() {
       const now = await directory();
       // Personas we kept a position of are watched although the hive is down: else nobody would see that it is.

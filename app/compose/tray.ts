@@ -4,7 +4,7 @@ import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { eventFilePath, type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
 import { type Dirs, ensurePrivateDir, openDatabase, stemOf } from '../../core/state/index.ts';
-import { createActions, type House, keptMutes } from '../actions/index.ts';
+import { createActions, type House, keptPreferences } from '../actions/index.ts';
 import { openSettings, type Settings } from '../config/tray/index.ts';
 import { ownerSocketOf } from '../owner-socket.ts';
 import { loadPage, startStatus } from '../status/index.ts';
@@ -13,7 +13,8 @@ import { greet } from './greeting.ts';
 import { hivesOf, primaryOf } from './hives.ts';
 import { claimInstance, type Running } from './instance.ts';
 import type { Machine } from './machine.ts';
-import { startSurfaces } from './surfaces.ts';
+import { keepQuietHours } from './quiet-hours.ts';
+import { type Surfaces, startSurfaces } from './surfaces.ts';
 import { toldEarly } from './told-early.ts';
 import { type Kept, type TrayWatches, trayWatches } from './tray-watches.ts';
 
@@ -81,17 +82,30 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     trayWatches({ hive, settings, outbox, directory, kept, board, machine: stopping, run }),
   );
 
-  const mutes = keptMutes(db);
-  for (const { persona, until } of mutes.all()) board.put({ is: 'muted', at: clock.now(), persona, until });
-  let openPage: House['openPage'] = async () => {};
+  const preferences = keptPreferences(db);
+  for (const { persona, until } of preferences.mutes()) board.put({ is: 'muted', at: clock.now(), persona, until });
+  for (const persona of preferences.hidden()) board.put({ is: 'hidden', at: clock.now(), persona, hidden: true });
+  using quietHours = keepQuietHours({ hours: null, preferences, board, clock });
+  let surfaces: Surfaces | null = null;
   const house: House = {
+    knows: (persona) => board.snapshot().personas.some(({ id }) => id === persona),
     poll: (persona) => poll(watches, persona),
     hiveChanged: () => void local.changedElsewhere(),
-    pause(until) {
-      mutes.set(null, until);
-      board.put({ is: 'muted', at: clock.now(), persona: null, until });
+    mute(persona, until) {
+      preferences.setMute(persona, until);
+      board.put({ is: 'muted', at: clock.now(), persona, until });
     },
-    openPage: (persona, token) => openPage(persona, token),
+    hide(persona, hidden) {
+      preferences.setHidden(persona, hidden);
+      board.put({ is: 'hidden', at: clock.now(), persona, hidden });
+    },
+    markRead: (persona, id) => markRead(watches, persona, id),
+    openSession: async (persona, token) => await surfaces?.openPage(persona, token),
+    openPage: async (persona, token) => await surfaces?.openPage(persona, token),
+    copyFollowCommand: async () => {},
+    quietHours: (on) => quietHours.turn(on),
+    startAtLogin: async () => {},
+    testNotification: async () => ({ taken: false, by: 'nobody yet' }),
     quit: () => stop.abort(),
   };
   const actions = createActions(house, clock);
@@ -117,7 +131,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     });
     instance.publish(status.port);
     log.info(`hivebar ${version()} is running: ${status.urls[0]} (pid ${machine.pid})`);
-    await using surfaces = await startSurfaces({
+    await using started = await startSurfaces({
       settings,
       board,
       early,
@@ -127,10 +141,10 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       runDirectory: dirs.run,
       machine: stopping,
     });
-    openPage = surfaces.openPage;
+    surfaces = started;
     if (plan.open)
       await actions
-        .get('open')
+        .get('page')
         ?.run({}, stopping.stop)
         .catch((error: unknown) => log.warn(String(error)));
     using _poke = machine.onPoke(() => poll(watches, null));
@@ -179,6 +193,16 @@ function poll(watches: readonly TrayWatches[], persona: string | null): boolean 
     return true;
   }
   return false;
+}
+
+function markRead(watches: readonly TrayWatches[], persona: string, id: number | null): number {
+  for (const watch of watches) {
+    const marked = watch.markRead(persona, id);
+    if (marked === null) continue;
+    if (marked !== 'refused') return marked;
+  }
+  const what = `mail of ${JSON.stringify(persona)} can not be marked as read from here: its hive has no way for it`;
+  throw new Fault('usage', what, { is: 'machine', key: 'action' });
 }
 
 /** Mail is kept for a time, then deleted: at start and every few hours. */

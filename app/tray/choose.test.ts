@@ -38,6 +38,7 @@ const EMPTY = {
   hives: [],
   totals: { unread: none, urgent: none, up: 0, down: 0, personas: 0 },
   paused: { is: 'never' },
+  quietHours: false,
   quiet: { is: 'never' },
   autostart: null,
   tray: '',

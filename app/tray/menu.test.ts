@@ -44,6 +44,7 @@ function persona(
     held: null,
     muted: { is: 'never' },
     hidden: false,
+    canMarkRead: false,
     latest: [],
     eventsFile: null,
   };
@@ -64,7 +65,8 @@ function snapshot(personas: readonly PersonaView[], of: Partial<Snapshot> = {}):
       personas: personas.length,
     },
     paused: { is: 'never' },
-    quiet: { is: 'never' },
+    quietHours: false,
+  quiet: { is: 'never' },
     autostart: null,
     tray: '',
     notifications: '',

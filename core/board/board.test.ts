@@ -383,3 +383,41 @@ function pictureOf(snapshot: Snapshot): string {
   }));
   return JSON.stringify({ ...snapshot, rev: 0, personas });
 }
+
+test('the newest five messages stay on the board, newest first; what a former run told is shown but is no news', () => {
+  const board = boardOf(join('ada'));
+  const recalled = mail('ada', 1, 1, 2) as Extract<Fact, { is: 'told' }>;
+  const events = recalled.events.map((event) => ({ ...event, ts: '2026-11-01T00:00:00.000000+00:00' }));
+  board.put({ ...recalled, events, is: 'recalled' });
+  assert.deepEqual(only(board.snapshot()).lastMailAt, Date.UTC(2026, 10, 1));
+  assert.equal(only(board.snapshot()).lastEventId, null);
+  board.put(mail('ada', 5, 3, 4, 5, 6));
+  const { latest, lastMailAt } = only(board.snapshot());
+  assert.deepEqual([latest.map(({ id }) => id), lastMailAt], [[6, 5, 4, 3, 2], 5]);
+  board.put({ ...recalled, is: 'recalled' });
+  assert.deepEqual(
+    only(board.snapshot()).latest.map(({ id }) => id),
+    [6, 5, 4, 3, 2],
+  );
+});
+
+test('a message on the board is cut, however long it is', () => {
+  const fact = mail('ada', 1, 1) as Extract<Fact, { is: 'told' }>;
+  const events = fact.events.map((event) => ({ ...event, from: 'f'.repeat(9000), content: 'c'.repeat(100_000) }));
+  const [letter] = only(boardOf(join('ada'), { ...fact, events }).snapshot()).latest;
+  assert.deepEqual([letter?.from.length, letter?.text?.length], [100, 300]);
+});
+
+test('who is hidden is watched and listed, and left out of totals and causes, also when hidden before it joined', () => {
+  const hidden = { is: 'hidden', at: 0, persona: 'ada', hidden: true } as const;
+  const board = boardOf(hidden, join('ada'), join('bo'), look('ada', 1, 3), look('bo', 1, 2));
+  assert.deepEqual(
+    board.snapshot().personas.map((p) => p.hidden),
+    [true, false],
+  );
+  assert.deepEqual(board.snapshot().totals, { unread: exactly(2), urgent: exactly(0), up: 1, down: 0, personas: 1 });
+  board.put(down('ada', 2));
+  assert.deepEqual(board.snapshot().causes, []);
+  board.put({ ...hidden, hidden: false });
+  assert.deepEqual([board.snapshot().causes.length, board.snapshot().totals.down], [1, 1]);
+});

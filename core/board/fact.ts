@@ -18,6 +18,8 @@ export type Fact =
       readonly eventsFile: string | null;
       /** The newest event of the persona from before, null for none. */
       readonly lastEventId: string | null;
+      /** Its messages can be marked as read from here; absent: they can not. */
+      readonly canMarkRead?: boolean;
       /** A level is stale when it is older than this. */
       readonly staleAfterMs: number;
     }
@@ -69,8 +71,8 @@ export type Fact =
   | { readonly is: 'muted'; readonly at: Instant; readonly persona: PersonaId | null; readonly until: Until }
   /** Watched and written to as ever, but left out of what a person looks at. */
   | { readonly is: 'hidden'; readonly at: Instant; readonly persona: PersonaId; readonly hidden: boolean }
-  /** Quiet hours go on until then; `never`: it is no quiet hour. */
-  | { readonly is: 'quiet'; readonly at: Instant; readonly until: Until }
+  /** `on`: quiet hours are kept. One goes on until then; `never`: it is no quiet hour. */
+  | { readonly is: 'quiet'; readonly at: Instant; readonly on: boolean; readonly until: Until }
   /** Whether Hivebar starts at login; null: it can not be told here. */
   | { readonly is: 'autostart'; readonly at: Instant; readonly on: boolean | null }
   /** How a surface does: shown on the page and in `doctor`. */

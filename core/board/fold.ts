@@ -2,6 +2,7 @@ import type { Event } from '../events/index.ts';
 import {
   type Fault,
   type Instant,
+  instantOfIso,
   type PersonaId,
   type Reach,
   type SourceId,
@@ -52,6 +53,7 @@ export interface BoardState {
   /** As with mutes. */
   readonly hidden: ReadonlySet<PersonaId>;
   readonly paused: Until;
+  readonly quietHours: boolean;
   readonly quiet: Until;
   readonly autostart: boolean | null;
   readonly tray: string;
@@ -68,6 +70,7 @@ export const EMPTY_BOARD: BoardState = {
   muted: new Map(),
   hidden: new Set(),
   paused: NEVER,
+  quietHours: false,
   quiet: NEVER,
   autostart: null,
   tray: 'off',
@@ -113,7 +116,7 @@ function apply(draft: Draft, fact: Fact): void {
       change(draft, fact.persona, (cell) => told(cell, fact));
       break;
     case 'recalled':
-      change(draft, fact.persona, (cell) => ({ ...cell, shown: { ...cell.shown, ...letters(cell, fact.events) } }));
+      change(draft, fact.persona, (cell) => recalled(cell, fact));
       break;
     case 'held':
       change(draft, fact.persona, (cell) => waiting(cell, { held: troubleOf(fact.fault, fact.at, cell.held) }));
@@ -138,6 +141,7 @@ function apply(draft: Draft, fact: Fact): void {
       hide(draft, fact.persona, fact.hidden);
       break;
     case 'quiet':
+      draft.quietHours = fact.on;
       draft.quiet = fact.until;
       break;
     case 'autostart':
@@ -196,7 +200,13 @@ function leave(draft: Draft, id: PersonaId): void {
 
 /** A persona that joins again (a new label, another file) keeps what is known of its inbox. */
 function joined(draft: Draft, fact: Extract<Fact, { is: 'joined' }>): void {
-  const named = { stem: fact.stem, source: fact.source, label: fact.label, eventsFile: fact.eventsFile };
+  const named = {
+    stem: fact.stem,
+    source: fact.source,
+    label: fact.label,
+    eventsFile: fact.eventsFile,
+    canMarkRead: fact.canMarkRead ?? false,
+  };
   const { index, found } = place(draft.personas, fact.persona, personaIdOf);
   const known = found ? draft.personas[index] : undefined;
   const cell: PersonaCell =
@@ -288,6 +298,13 @@ function told(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCe
     lastMailAt: mail === undefined ? cell.shown.lastMailAt : fact.at,
   };
   return waiting({ ...cell, shown }, { held: null });
+}
+
+/** Before this run's own news: what was told since stays in front. */
+function recalled(cell: PersonaCell, fact: Extract<Fact, { is: 'recalled' }>): PersonaCell {
+  const last = fact.events.findLast((event) => event.event === 'new');
+  if (last === undefined || cell.shown.latest.length > 0) return cell;
+  return { ...cell, shown: { ...cell.shown, ...letters(cell, fact.events), lastMailAt: instantOfIso(last.ts) } };
 }
 
 function letters(cell: PersonaCell, events: readonly Event[]): Pick<PersonaView, 'latest'> {

@@ -12,6 +12,7 @@ export function samePicture(a: BoardState, b: BoardState): boolean {
     a.tray === b.tray &&
     a.notifications === b.notifications &&
     sameUntil(a.paused, b.paused) &&
+    a.quietHours === b.quietHours &&
     sameUntil(a.quiet, b.quiet) &&
     a.autostart === b.autostart &&
     sameList(a.personas, b.personas, samePersona) &&
@@ -50,6 +51,7 @@ function samePersona(a: PersonaCell, b: PersonaCell): boolean {
     x.held === y.held &&
     sameUntil(x.muted, y.muted) &&
     x.hidden === y.hidden &&
+    x.canMarkRead === y.canMarkRead &&
     x.latest === y.latest &&
     x.eventsFile === y.eventsFile &&
     sameTrouble(a.failed, b.failed) &&

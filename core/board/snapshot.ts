@@ -33,6 +33,8 @@ export interface PersonaView {
   readonly hidden: boolean;
   /** The newest messages its agent was told of, newest first. */
   readonly latest: readonly Letter[];
+  /** Its messages can be marked as read from here. */
+  readonly canMarkRead: boolean;
   readonly eventsFile: string | null;
 }
 
@@ -69,7 +71,9 @@ export interface Snapshot {
   };
   /** "Pause notifications". */
   readonly paused: Until;
-  /** Quiet hours, by the clock on the wall. */
+  /** Quiet hours are kept. */
+  readonly quietHours: boolean;
+  /** It is a quiet hour until then. */
   readonly quiet: Until;
   /** Start at login; null: it can not be told here. */
   readonly autostart: boolean | null;

@@ -27,6 +27,7 @@ export function view(state: BoardState, now: Instant, rev: number): Snapshot {
       personas: seen.length,
     },
     paused: stillSilent(state.paused, now),
+    quietHours: state.quietHours,
     quiet: stillSilent(state.quiet, now),
     autostart: state.autostart,
     tray: state.tray,

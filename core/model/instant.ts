@@ -18,6 +18,16 @@ export function isoOf(at: Instant): string {
   return `${date}T${time}.${pad(rest % 1_000_000, 6)}+00:00`;
 }
 
+const ISO = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{6})\+00:00$/;
+
+/** The instant of a text that `isoOf` made; null for any other. */
+export function instantOfIso(text: string): Instant | null {
+  const found = ISO.exec(text);
+  if (found === null) return null;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, micros = 0] = found.slice(1).map(Number);
+  return Date.UTC(year, month - 1, day, hour, minute, second) + micros / 1000;
+}
+
 /** Days since 1970-01-01 to a calendar date; eras of 400 years of 146,097 days, years that begin in March. */
 function civil(days: number): { year: number; month: number; day: number } {
   const shifted = days + 719_468;

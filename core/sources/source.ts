@@ -73,6 +73,11 @@ export interface Source extends AsyncDisposable {
   look(persona: Persona, from: Mark, signal: AbortSignal): Look | Promise<Look>;
   /** Presence is the capability. */
   readonly pending?: Pending;
+  /**
+   * Marks messages, or all that are unread, as read: the one act of a source, done only because a person asked for it.
+   * Returns how many were marked. Presence is the capability.
+   */
+  markRead?(persona: Persona, which: readonly number[] | 'all'): number;
   /** Calls `wake` when something may have changed, without waiting for a tick. Presence is the capability. */
   hints?(wake: (address: string) => void): Disposable;
 }

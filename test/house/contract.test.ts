@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createActions } from '../../app/actions/index.ts';
+import { createActions, type House } from '../../app/actions/index.ts';
 import { COMMANDS } from '../../app/cli/commands.ts';
 import { SETTINGS } from '../../app/config/tray/index.ts';
 import { parseWatch, watchHelp } from '../../app/config/watch/index.ts';
@@ -89,7 +89,7 @@ describe('docs/CONTRACT.md says what the code does', () => {
   });
 
   test('every action and every command', () => {
-    const house = { poll: () => true, hiveChanged() {}, pause() {}, openPage: async () => {}, quit() {} };
+    const house = {} as House; // nothing is run
     const [, , actions = ''] = tableUnder('### Routes').find(([route = '']) => route.includes('actions')) ?? [];
     assert.deepEqual(
       [...createActions(house, realClock).keys()].filter((name) => !actions.includes(`\`${name} {`)),

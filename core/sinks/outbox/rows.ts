@@ -1,4 +1,4 @@
-import { eventOf } from '../../events/index.ts';
+import { type Event, eventOf } from '../../events/index.ts';
 import type { PersonaId } from '../../model/index.ts';
 import { type Database, laterTransaction, migrate } from '../../state/index.ts';
 import { OUTBOX_SCHEMA } from './schema.ts';
@@ -28,6 +28,8 @@ export interface OutboxReader {
   /** The same by position: how a long replay goes on. */
   after(persona: PersonaId | null, seq: number, limit: number): readonly OutboxRow[];
   lastEventId(persona: PersonaId): string | null;
+  /** The newest `limit` events of mail, oldest first. */
+  lastMail(persona: PersonaId, limit: number): readonly Event[];
   /** The event taken last, of all personas: where a follower begins that wants only what comes. */
   newest(): OutboxRow | null;
 }
@@ -46,6 +48,9 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
   );
   const last = db.prepare<{ eventId: string }>(
     'SELECT event_id AS eventId FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT 1',
+  );
+  const lastMail = db.prepare<{ line: string }>(
+    'SELECT line FROM outbox WHERE persona = ? AND is_mail = 1 ORDER BY seq DESC LIMIT ?',
   );
   const newest = db.prepare<OutboxRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT 1`);
   const find = db.prepare<{ seq: number | null }>(
@@ -71,6 +76,13 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
     lastEventId(persona) {
       fill();
       return last.get(persona)?.eventId ?? null;
+    },
+    lastMail(persona, limit) {
+      fill();
+      return lastMail
+        .all(persona, limit)
+        .flatMap(({ line }) => eventOf(line) ?? [])
+        .reverse();
     },
     newest() {
       fill();

@@ -12,7 +12,7 @@ export interface Window {
 }
 
 /**
- * The read side of a hive, over HTTP or in the same process. It only ever peeks: nothing here marks mail as read.
+ * A hive, over HTTP or in the same process. It only ever peeks: nothing but `markRead` marks mail as read.
  * Every method throws a Fault for "don't know", and `signal.reason` when it is aborted.
  */
 export interface HiveClient extends AsyncDisposable {
@@ -25,6 +25,8 @@ export interface HiveClient extends AsyncDisposable {
    * @throws Fault `not-found` when the server does not have it
    */
   pending?(hold: { readonly cursor: string; readonly ms: number } | null, signal: AbortSignal): Promise<Levels>;
+  /** Marks these messages, or all that are unread, as read, and returns how many that were. Presence is the capability. */
+  markRead?(address: string, which: readonly number[] | 'all'): number;
   /** Calls `wake` with the address of an inbox that may have changed. Presence is the capability. */
   hints?(wake: (address: string) => void): Disposable;
 }

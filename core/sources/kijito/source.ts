@@ -57,9 +57,14 @@ export function kijitoSource({ id, client, clock, members }: KijitoOptions): Sou
       return window instanceof Promise ? window.then(lookOf) : lookOf(window);
     },
     ...(client.pending === undefined ? {} : { pending: pendingOf(client.pending.bind(client)) }),
+    ...(client.markRead === undefined ? {} : { markRead: markReadOf(client.markRead.bind(client)) }),
     ...(client.hints === undefined ? {} : { hints: client.hints.bind(client) }),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
+}
+
+function markReadOf(mark: NonNullable<HiveClient['markRead']>): NonNullable<Source['markRead']> {
+  return ({ address }, which) => mark(address, which);
 }
 
 function pendingOf(ask: NonNullable<HiveClient['pending']>): Pending {

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Fault } from '../../core/model/index.ts';
+import { fakeClock } from '../../test/kit/fake-clock.ts';
+import { createActions, type House } from './index.ts';
+
+const NOW = Date.UTC(2026, 5, 10, 12);
+
+/** A house that writes down what is asked of it; it knows ada. */
+function rig() {
+  const asked: unknown[][] = [];
+  const house = new Proxy({} as House, {
+    get:
+      (_, name) =>
+      (...args: unknown[]) => {
+        if (name === 'knows') return args[0] === 'ada';
+        asked.push([name, ...args]);
+        return name === 'markRead' ? 2 : name === 'poll' ? args[0] === null || args[0] === 'ada' : undefined;
+      },
+  });
+  const actions = createActions(house, fakeClock(NOW));
+  const run = (name: string, params: unknown) => actions.get(name)?.run(params, new AbortController().signal);
+  return { asked, actions, run };
+}
+
+for (const [span, until] of [
+  [{ minutes: 90 }, NOW + 90 * 60_000],
+  [{ until: '2026-06-10T14:00:00+02:00' }, null],
+  [{ until: '2026-06-11T00:00:00Z' }, Date.UTC(2026, 5, 11)],
+  [{}, 'forever'],
+] as const) {
+  test(`silence for ${JSON.stringify(span)}`, async () => {
+    const { asked, run } = rig();
+    if (until === null) {
+      await assert.rejects(async () => run('mute', { persona: 'ada', ...span }), /is over/);
+      return;
+    }
+    await run('mute', { persona: 'ada', ...span });
+    await run('pause', span);
+    const is = until === 'forever' ? { is: 'forever' } : { is: 'at', at: until };
+    assert.deepEqual(asked, [
+      ['mute', 'ada', is],
+      ['mute', null, is],
+    ]);
+  });
+}
+
+test('until tomorrow is the next morning by the clock on the wall', async () => {
+  const { asked, run } = rig();
+  await run('pause', { until: 'tomorrow' });
+  const { at } = asked[0]?.[2] as { at: number };
+  const day = new Date(at);
+  assert.deepEqual([day.getHours(), day.getMinutes()], [8, 0]);
+  assert.ok(at > NOW && at < NOW + 48 * 3_600_000);
+});
+
+test('what no schema fits, or contradicts itself, is refused and changes nothing', async () => {
+  const { asked, run } = rig();
+  for (const [name, params] of [
+    ['mute', {}],
+    ['mute', { persona: 'ada', minutes: 0 }],
+    ['mute', { persona: 'ada', minutes: 1e12 }],
+    ['mute', { persona: 'ada', minutes: 5, until: 'tomorrow' }],
+    ['mute', { persona: 'ada', until: 'yesterday' }],
+    ['mute', { persona: 'ada', until: '2026-99-99T00:00:00Z' }],
+    ['pause', { persona: 'ada' }],
+    ['read', { persona: 'ada', id: 0 }],
+    ['read', { persona: 'ada', id: 1.5 }],
+    ['quiet-hours', {}],
+    ['autostart', { on: 'yes' }],
+  ] as const) {
+    await assert.rejects(
+      async () => run(name, params),
+      (error) => error instanceof Fault && error.code === 'usage',
+      JSON.stringify(params),
+    );
+  }
+  assert.deepEqual(asked, []);
+});
+
+test('a persona that is not watched is named, by every action on one', async () => {
+  const { run } = rig();
+  for (const name of ['mute', 'unmute', 'hide', 'unhide', 'read', 'open', 'page', 'copy-follow', 'poll']) {
+    await assert.rejects(async () => run(name, { persona: 'nobody' }), /"nobody" is not watched/, name);
+  }
+});
+
+test('without a persona, open is the page; with one, its session', async () => {
+  const { asked, run } = rig();
+  await run('open', { activationToken: 't' });
+  await run('open', { persona: 'ada' });
+  await run('page', { persona: 'ada' });
+  assert.deepEqual(asked, [
+    ['openPage', null, 't'],
+    ['openSession', 'ada', null],
+    ['openPage', 'ada', null],
+  ]);
+});
+
+test('every action asks for the token', () => {
+  for (const { name, asks } of rig().actions.values()) assert.equal(asks, 'token', name);
+});
