@@ -48,7 +48,7 @@ for (const [span, until] of [
 test('until tomorrow is the next morning by the clock on the wall', async () => {
   const { asked, run } = rig();
   await run('pause', { until: 'tomorrow' });
-  const { at } = asked[0]?.[2] as { at: number };
+  const { at } = (asked[0] ?? [])[2] as { at: number };
   const day = new Date(at);
   assert.deepEqual([day.getHours(), day.getMinutes()], [8, 0]);
   assert.ok(at > NOW && at < NOW + 48 * 3_600_000);
