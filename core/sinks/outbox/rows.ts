@@ -30,6 +30,8 @@ export interface OutboxReader {
   lastEventId(persona: PersonaId): string | null;
   /** The newest `limit` events of mail, oldest first. */
   lastMail(persona: PersonaId, limit: number): readonly Event[];
+  /** The newest `limit` events, oldest first; of one persona or of all. */
+  latest(persona: PersonaId | null, limit: number): readonly OutboxRow[];
   /** The event taken last, of all personas: where a follower begins that wants only what comes. */
   newest(): OutboxRow | null;
 }
@@ -51,6 +53,10 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
   );
   const lastMail = db.prepare<{ line: string }>(
     'SELECT line FROM outbox WHERE persona = ? AND is_mail = 1 ORDER BY seq DESC LIMIT ?',
+  );
+  const latestOfAll = db.prepare<OutboxRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT ?`);
+  const latestOfOne = db.prepare<OutboxRow>(
+    `SELECT ${columns} FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT ?`,
   );
   const newest = db.prepare<OutboxRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT 1`);
   const find = db.prepare<{ seq: number | null }>(
@@ -83,6 +89,11 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
         .all(persona, limit)
         .flatMap(({ line }) => eventOf(line) ?? [])
         .reverse();
+    },
+    latest(persona, limit) {
+      fill();
+      const rows = persona === null ? latestOfAll.all(limit) : latestOfOne.all(persona, limit);
+      return rows.map((row) => ({ ...row })).reverse();
     },
     newest() {
       fill();
