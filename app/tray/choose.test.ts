@@ -22,7 +22,7 @@ async function stateOf(of: Partial<TrayNeeds>): Promise<string[]> {
     log: { ...silentLog, info: (line) => logged.push(line) },
     ...of,
   });
-  driver.show(trayModel(EMPTY, 0));
+  driver.show(trayModel(EMPTY, 0, () => ''));
   assert.deepEqual(
     logged,
     states.map((state) => `tray: ${state}`),

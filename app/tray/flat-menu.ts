@@ -1,4 +1,4 @@
-import type { MenuEntry, Wanted } from './model.ts';
+import type { MenuCommand, MenuEntry, Wanted } from './model.ts';
 
 /** One line of the helper's menu, as it goes over the wire. `__id` is ours; the helper sends it back with a click. */
 export interface Slot {
@@ -34,7 +34,7 @@ const SEPARATOR = '<SEPARATOR>';
  * Lines a part of the menu may have, parts being what stands between separators. The helper can show and hide lines
  * and rename them, but never add one: so all that may ever be needed are there from the start.
  */
-const CAPACITY = [2, 24, 8, 4] as const;
+const CAPACITY = [2, 44, 8, 4] as const;
 
 export interface FlatMenu {
   /** Always the same number of them, in the same places. */
@@ -44,7 +44,7 @@ export interface FlatMenu {
   readonly dropped: number;
 }
 
-/** Lays the menu out in fixed lines; a submenu becomes one line that opens the page, where all of it can be seen. */
+/** Lays the menu out in fixed lines; in the place of a submenu stands the one command that its model names for that. */
 export function flatMenu(menu: readonly MenuEntry[], dialect: Dialect): FlatMenu {
   const parts = partsOf(menu);
   const slots: Slot[] = [];
@@ -56,13 +56,13 @@ export function flatMenu(menu: readonly MenuEntry[], dialect: Dialect): FlatMenu
     if (index > 0) slots.push(line(slots.length, SEPARATOR, { enabled: true }));
     for (let i = 0; i < capacity; i += 1) {
       const entry = part[i];
-      if (entry === undefined || entry.is === 'separator') {
+      if (entry === undefined) {
         slots.push(line(slots.length, '', { hidden: true }));
         continue;
       }
       if (entry.is !== 'text') wanted.set(slots.length + 1, entry.wanted);
       const checked = entry.is === 'check' && entry.checked;
-      const title = dialect.escape(entry.label);
+      const title = entry.label === SEPARATOR ? `${SEPARATOR} ` : dialect.escape(entry.label);
       slots.push(
         line(slots.length, checked && !dialect.checkBoxes ? `✓ ${title}` : title, {
           enabled: entry.is !== 'text',
@@ -78,11 +78,13 @@ function line(index: number, title: string, of: Partial<Slot>): Slot {
   return { title, tooltip: '', enabled: false, checked: false, hidden: false, ...of, __id: index + 1 };
 }
 
-function partsOf(menu: readonly MenuEntry[]): MenuEntry[][] {
-  const parts: MenuEntry[][] = [[]];
+type Flat = MenuCommand | Extract<MenuEntry, { is: 'text' }>;
+
+function partsOf(menu: readonly MenuEntry[]): Flat[][] {
+  const parts: Flat[][] = [[]];
   for (const entry of menu) {
     if (entry.is === 'separator') parts.push([]);
-    else parts.at(-1)?.push(entry);
+    else parts.at(-1)?.push(entry.is === 'submenu' ? entry.instead : entry);
   }
   return parts;
 }

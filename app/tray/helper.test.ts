@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { PersonaView } from '../../core/board/index.ts';
 import { dialectOf, flatMenu } from './flat-menu.ts';
 import { helperBinary } from './helper-binary.ts';
+import { trayModel } from './menu.ts';
 import type { MenuEntry } from './model.ts';
 import { afterDeath } from './restarts.ts';
 
@@ -46,7 +48,7 @@ test('the number and order of lines never change, whatever the menu', () => {
     label: key,
     wanted: { name: 'open', params: { persona: key } },
   });
-  const long = Array.from({ length: 30 }, (_, i) => entry(`p${i}`));
+  const long = Array.from({ length: 50 }, (_, i) => entry(`p${i}`));
   const shape = (menu: readonly MenuEntry[]) =>
     flatMenu(menu, dialectOf('linux')).slots.map((slot) => `${slot.__id} ${slot.title === '<SEPARATOR>'}`);
   const line: MenuEntry = { is: 'separator', key: 'line' };
@@ -54,15 +56,96 @@ test('the number and order of lines never change, whatever the menu', () => {
   assert.equal(flatMenu([line, ...long], dialectOf('linux')).dropped, 6);
 });
 
-test('a submenu becomes one line that opens the page; a checked entry is a real one where there are real ones', () => {
-  const open = { name: 'open', params: {} };
+test('in the place of a submenu stands its command; a checked entry is a real one where there are real ones', () => {
+  const open = { name: 'page', params: {} };
+  const instead = { is: 'command', key: 'more', label: '5 more', wanted: open } as const;
   const menu: MenuEntry[] = [
-    { is: 'submenu', key: 'more', label: '5 more', entries: [], wanted: open },
+    { is: 'submenu', key: 'more', label: 'five more', entries: [], instead },
     { is: 'check', key: 'pause', label: 'Pause', checked: true, wanted: { name: 'resume', params: {} } },
   ];
   const linux = flatMenu(menu, dialectOf('linux'));
-  assert.deepEqual(linux.wanted.get(1), open);
+  assert.deepEqual([linux.wanted.get(1), linux.slots[0]?.title], [open, '5 more']);
   assert.deepEqual([linux.slots[1]?.title, linux.slots[1]?.checked], ['✓ Pause', false]);
   const mac = flatMenu(menu, dialectOf('darwin'));
   assert.deepEqual([mac.slots[1]?.title, mac.slots[1]?.checked], ['Pause', true]);
 });
+
+test('a name that the helper would take for a line between rows is a name', () => {
+  const { slots } = flatMenu([{ is: 'text', key: 'source', label: '<SEPARATOR>' }], dialectOf('linux'));
+  assert.equal(slots[0]?.title, '<SEPARATOR> ');
+});
+
+test('the fullest menu of the model loses nothing: twenty rows, each under a heading of its own, and all switches', () => {
+  const personas = Array.from({ length: 30 }, (_, i) => persona(`p${i}`, `source${i}`, false));
+  const none = { is: 'exact', n: 0 } as const;
+  const model = trayModel(
+    {
+      rev: 0,
+      personas: [...personas, persona('gone', 'source0', true)],
+      causes: [],
+      hives: [],
+      totals: { unread: none, urgent: none, up: 30, down: 0, personas: 30 },
+      paused: { is: 'forever' },
+      quietHours: true,
+      quiet: { is: 'never' },
+      autostart: true,
+      tray: '',
+      notifications: '',
+    },
+    0,
+    () => '',
+  );
+  const flat = flatMenu(model.menu, dialectOf('darwin'));
+  assert.equal(flat.dropped, 0);
+  const shown = flat.slots
+    .filter((slot) => !slot.hidden)
+    .map(({ title, checked }) => (checked ? `[x] ${title}` : title));
+  assert.deepEqual(shown.slice(0, 5), [
+    'No unread, notifications paused',
+    '<SEPARATOR>',
+    'source0',
+    'p0 - no unread',
+    'source1',
+  ]);
+  assert.deepEqual(shown.slice(-10), [
+    '10 more',
+    'Hidden (1)',
+    '<SEPARATOR>',
+    'Open status page',
+    'Poll now',
+    '[x] Pause notifications',
+    '[x] Quiet hours',
+    '[x] Start at login',
+    '<SEPARATOR>',
+    'Quit',
+  ]);
+  const asked = (title: string): unknown => flat.wanted.get(flat.slots.find((slot) => slot.title === title)?.__id ?? 0);
+  assert.deepEqual(asked('p0 - no unread'), { name: 'open', params: { persona: 'p0' } });
+  assert.deepEqual(asked('10 more'), { name: 'page', params: {} });
+  assert.deepEqual(asked('Pause notifications'), { name: 'resume', params: {} });
+});
+
+function persona(id: string, source: string, hidden: boolean): PersonaView {
+  const seen = { value: { is: 'exact', n: 0 }, asOf: 0, staleAfter: 1 } as const;
+  return {
+    id,
+    stem: id,
+    source,
+    label: id,
+    reach: { is: 'up', since: 0 },
+    reason: null,
+    since: null,
+    vital: { is: 'live' },
+    unread: seen,
+    urgent: seen,
+    cursor: 0,
+    lastEventId: null,
+    lastMailAt: null,
+    held: null,
+    muted: { is: 'never' },
+    hidden,
+    canMarkRead: false,
+    latest: [],
+    eventsFile: null,
+  };
+}

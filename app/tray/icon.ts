@@ -1,4 +1,4 @@
-import type { Snapshot, Until } from '../../core/board/index.ts';
+import type { HiveView, Snapshot, Until } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 
 /** Names one of the pre-rendered icons, `STATE-BADGE`. */
@@ -20,12 +20,23 @@ export function iconOf(snapshot: Snapshot, now: Instant): IconName {
 function stateOf(snapshot: Snapshot, now: Instant): IconName['state'] {
   if (isDown(snapshot)) return 'down';
   if (isOn(snapshot.paused, now)) return 'paused';
-  return snapshot.personas.every((p) => p.reach.is === 'unseen') ? 'unknown' : 'up';
+  return isUnseen(snapshot) ? 'unknown' : 'up';
 }
 
 /** A persona is down, or a whole hive is before it could say who is there. */
 export function isDown(snapshot: Snapshot): boolean {
-  return snapshot.totals.down > 0 || snapshot.hives.some((hive) => hive.state === 'DOWN');
+  return snapshot.totals.down > 0 || snapshot.hives.some((hive) => hive.state === 'DOWN' && concerns(snapshot, hive));
+}
+
+/** A hive of which everybody is hidden concerns nobody. */
+export function concerns({ personas }: Snapshot, { source }: HiveView): boolean {
+  const its = personas.filter((p) => p.source === source);
+  return its.length === 0 || its.some((p) => !p.hidden);
+}
+
+/** Of those that are to be seen, nobody was looked at yet. */
+export function isUnseen({ personas }: Snapshot): boolean {
+  return personas.every((p) => p.hidden || p.reach.is === 'unseen');
 }
 
 export function isOn(until: Until, now: Instant): boolean {

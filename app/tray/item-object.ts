@@ -6,6 +6,9 @@ export const ITEM = 'org.kde.StatusNotifierItem';
 export const ITEM_PATH = '/StatusNotifierItem';
 export const MENU_PATH = '/MenuBar';
 
+/** What may raise a window. */
+const OPENS: ReadonlySet<string> = new Set(['open', 'page']);
+
 export interface ItemEvents {
   onWanted(wanted: Wanted): void;
   emit(member: string, body: readonly unknown[]): void;
@@ -43,7 +46,7 @@ export class ItemObject {
   withToken(wanted: Wanted): Wanted {
     const token = this.#activationToken;
     this.#activationToken = null;
-    return token === null || wanted.name !== 'open'
+    return token === null || !OPENS.has(wanted.name)
       ? wanted
       : { ...wanted, params: { ...wanted.params, activationToken: token } };
   }

@@ -64,6 +64,7 @@ export class MenuObject {
   #add(nodes: Map<number, Node>, entry: MenuEntry): number {
     const id = this.#ids.get(entry.key) ?? this.#newId(entry.key);
     const children = entry.is === 'submenu' ? entry.entries.map((inner) => this.#add(nodes, inner)) : [];
+    // A host that opens a submenu may report that as a click on its row: nothing of it is asked for.
     const wanted = entry.is === 'command' || entry.is === 'check' ? entry.wanted : null;
     nodes.set(id, { id, properties: propertiesOf(entry), children, wanted });
     return id;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { PersonaView, Snapshot } from '../../core/board/index.ts';
-import { type Count, exactly, type Reach, sumOf, UNKNOWN } from '../../core/model/index.ts';
-import { changesAt, trayModel } from './menu.ts';
-import type { MenuEntry } from './model.ts';
+import type { Letter, PersonaView, Snapshot, Until } from '../../core/board/index.ts';
+import { type Count, exactly, isoOf, type Reach, sumOf, UNKNOWN } from '../../core/model/index.ts';
+import { changesAt } from './changes-at.ts';
+import { trayModel as modelOf } from './menu.ts';
+import type { MenuEntry, TrayModel } from './model.ts';
 
 const NOW = 1_750_000_000_000;
 const MINUTE = 60_000;
@@ -20,11 +21,18 @@ interface Of {
   readonly unread?: Count;
   readonly urgent?: Count;
   readonly label?: string;
+  readonly source?: string;
+  readonly muted?: Until;
+  readonly hidden?: boolean;
+  readonly canMarkRead?: boolean;
+  readonly latest?: readonly Letter[];
+  readonly reason?: string | null;
+  readonly held?: string | null;
 }
 
 function persona(
   id: string,
-  { reach = up, unread = exactly(0), urgent = exactly(0), label = id }: Of = {},
+  { reach = up, unread = exactly(0), urgent = exactly(0), label = id, ...of }: Of = {},
 ): PersonaView {
   const seen = <T>(value: T) => ({ value, asOf: NOW, staleAfter: NOW + MINUTE });
   return {
@@ -47,32 +55,45 @@ function persona(
     canMarkRead: false,
     latest: [],
     eventsFile: null,
+    ...of,
   };
 }
 
 function snapshot(personas: readonly PersonaView[], of: Partial<Snapshot> = {}): Snapshot {
-  const downs = personas.filter((p) => p.reach.is === 'down').length;
+  const seen = personas.filter((p) => !p.hidden);
+  const downs = seen.filter((p) => p.reach.is === 'down').length;
   return {
     rev: 1,
     personas,
     causes: [],
     hives: [],
     totals: {
-      unread: sumOf(personas.map((p) => p.unread.value)),
-      urgent: sumOf(personas.map((p) => p.urgent.value)),
-      up: personas.length - downs,
+      unread: sumOf(seen.map((p) => p.unread.value)),
+      urgent: sumOf(seen.map((p) => p.urgent.value)),
+      up: seen.length - downs,
       down: downs,
-      personas: personas.length,
+      personas: seen.length,
     },
     paused: { is: 'never' },
     quietHours: false,
-  quiet: { is: 'never' },
+    quiet: { is: 'never' },
     autostart: null,
     tray: '',
     notifications: '',
     ...of,
   };
 }
+
+/** Minutes from now, so that no test hangs on the time zone. */
+const trayModel = (s: Snapshot, now = NOW): TrayModel => modelOf(s, now, (at, from) => `+${(at - from) / MINUTE} min`);
+
+/** `age` in minutes. */
+const letter = (id: number, from: string, text: string | null, age = 5): Letter => ({
+  id,
+  from,
+  created: isoOf(NOW - age * MINUTE),
+  text,
+});
 
 function text(menu: readonly MenuEntry[], indent = ''): string[] {
   return menu.flatMap((entry) => {
@@ -82,33 +103,115 @@ function text(menu: readonly MenuEntry[], indent = ''): string[] {
   });
 }
 
-const rowsOf = (s: Snapshot): string[] => text(trayModel(s, NOW).menu).slice(2, -6);
+/** All rows between the summary and what can be done, without what is behind them. */
+const rowsOf = (s: Snapshot): string[] => {
+  const { menu } = trayModel(s);
+  const lines = menu.flatMap((entry, i) => (entry.is === 'separator' ? [i] : []));
+  return text(menu.slice((lines[0] ?? 0) + 1, lines[1])).filter((row) => !row.startsWith('  '));
+};
+
+/** What is behind the row of a persona. */
+function behind(p: PersonaView): readonly MenuEntry[] {
+  const row = trayModel(snapshot([p])).menu[2];
+  assert.ok(row?.is === 'submenu');
+  return row.entries;
+}
+
+function wantedBy(menu: readonly MenuEntry[], label: string): unknown {
+  for (const entry of menu) {
+    if (entry.is === 'submenu') {
+      const found = wantedBy(entry.entries, label);
+      if (found !== null) return found;
+    } else if ('wanted' in entry && entry.label === label) {
+      return [entry.wanted.name, entry.wanted.params];
+    }
+  }
+  return null;
+}
 
 describe('the menu', () => {
-  test('as a whole: a summary, a row a persona by need of attention, what can be done', () => {
+  test('as a whole: a summary, a row a persona by need of attention with all that can be done, and the house', () => {
     const { menu } = trayModel(
       snapshot([
-        persona('ada', { unread: exactly(3) }),
-        persona('bo', { reach: down(4) }),
-        persona('cy'),
-        persona('di', { unread: exactly(1), urgent: exactly(1) }),
+        persona('ada', { unread: exactly(3), canMarkRead: true, latest: [letter(7, 'bo', 'please review', 65)] }),
+        persona('bo', { reach: down(4), reason: 'the hive does not answer' }),
       ]),
-      NOW,
     );
     assert.deepEqual(text(menu), [
-      '4 unread, 1 urgent, 1 down',
+      '3 unread, 1 down',
       '---',
       'bo - DOWN 4 min',
-      'di - 1 unread, 1 urgent',
+      '  the hive does not answer',
+      '  No messages yet',
+      '  ---',
+      '  Open session',
+      '  Open its page',
+      '  Copy follow command',
+      '  ---',
+      '  Poll now',
+      '  Mute for 1 hour',
+      '  Mute until tomorrow',
+      '  Mute for ever',
+      '  Hide',
       'ada - 3 unread',
-      'cy - no unread',
+      '  bo · 1 h · please review',
+      '  ---',
+      '  Open session',
+      '  Open its page',
+      '  Copy follow command',
+      '  ---',
+      '  Mark all as read',
+      '  Poll now',
+      '  Mute for 1 hour',
+      '  Mute until tomorrow',
+      '  Mute for ever',
+      '  Hide',
       '---',
       'Open status page',
       'Poll now',
-      '[ ] Pause notifications',
+      'Pause notifications',
+      '  For 30 minutes',
+      '  For 1 hour',
+      '  Until tomorrow',
+      '  Until resumed',
+      '[ ] Quiet hours',
       '---',
       'Quit',
     ]);
+  });
+
+  test('down comes before urgent, urgent before unread, unread before the rest, and within that by id', () => {
+    assert.deepEqual(
+      rowsOf(
+        snapshot([
+          persona('a'),
+          persona('b', { unread: exactly(9) }),
+          persona('c', { unread: exactly(1), urgent: exactly(1) }),
+          persona('d', { reach: down(1) }),
+          persona('e', { unread: exactly(1) }),
+        ]),
+      ),
+      ['d - DOWN 1 min', 'c - 1 unread, 1 urgent', 'b - 9 unread', 'e - 1 unread', 'a - no unread'],
+    );
+  });
+
+  test('with more than one source the rows stand under its name, the one in most need first', () => {
+    const two = [
+      persona('a', { source: 'kijito' }),
+      persona('b', { source: 'local', unread: exactly(1) }),
+      persona('c', { source: 'kijito' }),
+      persona('d', { source: 'local' }),
+    ];
+    assert.deepEqual(rowsOf(snapshot(two)), [
+      'local',
+      'b - 1 unread',
+      'd - no unread',
+      'kijito',
+      'a - no unread',
+      'c - no unread',
+    ]);
+    const hidden = two.map((p) => ({ ...p, hidden: p.source === 'local' }));
+    assert.deepEqual(rowsOf(snapshot(hidden)), ['a - no unread', 'c - no unread', 'Hidden (2)']);
   });
 
   test('a row says what is known, and no more', () => {
@@ -122,6 +225,9 @@ describe('the menu', () => {
           persona('e', { reach: down(60 * 72) }),
           persona('f', { reach: down(0) }),
           persona('g', { reach: { is: 'failing', failures: 1, why: 'timeout' } }),
+          persona('h', { muted: { is: 'forever' } }),
+          persona('i', { muted: { is: 'at', at: NOW + 90 * MINUTE } }),
+          persona('j', { muted: { is: 'at', at: NOW } }),
         ]),
       ),
       [
@@ -132,6 +238,9 @@ describe('the menu', () => {
         'b - not seen yet',
         'c - unread unknown',
         'g - no unread',
+        'h - no unread, muted',
+        'i - no unread, muted until +90 min',
+        'j - no unread',
       ],
     );
   });
@@ -150,39 +259,241 @@ describe('the menu', () => {
   });
 
   test('of more than twenty, those that need attention stay in sight and the rest is behind one entry', () => {
-    const many = Array.from({ length: 30 }, (_, i) => persona(`p${i}`, i === 29 ? { reach: down(1) } : {}));
+    const many = Array.from({ length: 30 }, (_, i) =>
+      persona(`p${i}`, i === 29 ? { reach: down(1) } : { unread: exactly(i < 22 ? 1 : 0) }),
+    );
     const rows = rowsOf(snapshot(many));
     assert.equal(rows[0], 'p29 - DOWN 1 min');
-    assert.equal(rows[20], '10 more');
-    assert.equal(rows.length, 31);
+    assert.equal(rows[20], '10 more - 3 unread');
+    assert.equal(rows.length, 21);
+    const more = trayModel(snapshot(many)).menu.find((e) => e.key === 'more');
+    assert.ok(more?.is === 'submenu');
+    assert.equal(more.entries.length, 10);
+    assert.ok(more.entries.every((entry) => entry.is === 'submenu'));
+    assert.equal(more.instead.wanted.name, 'page');
+  });
+
+  test('of a thousand the menu holds a bounded part, and says where the others are', () => {
+    const many = Array.from({ length: 1000 }, (_, i) => persona(`p${i}`));
+    const more = trayModel(snapshot(many)).menu.find((e) => e.key === 'more');
+    assert.ok(more?.is === 'submenu');
+    assert.equal(more.label, '980 more');
+    assert.equal(more.entries.length, 101);
+    assert.equal(text(more.entries).at(-1), '880 more on the status page');
+  });
+
+  test('no two entries of a menu share a key, whatever personas and sources are called', () => {
+    const names = ['a', 'letter 0 of a', 'page', 'persona a', 'more', 'line-1', 'hidden', 'hide of a', 'in sight a'];
+    const s = snapshot(
+      names.flatMap((id, i) => [
+        persona(id, {
+          source: names[i % 3] ?? '',
+          latest: [letter(1, 'x', 'y')],
+          unread: exactly(1),
+          canMarkRead: true,
+        }),
+        persona(`${id} hidden`, { hidden: true }),
+      ]),
+      { autostart: true, paused: { is: 'forever' } },
+    );
+    const keys = (menu: readonly MenuEntry[]): string[] =>
+      menu.flatMap((e) => [e.key, ...(e.is === 'submenu' ? keys(e.entries) : [])]);
+    const all = keys(trayModel(s).menu);
+    assert.deepEqual(
+      all.filter((key, i) => all.indexOf(key) !== i),
+      [],
+    );
   });
 
   test('a hive that is down before it could name anybody has a row, and counts as down', () => {
-    const s = snapshot([], { hives: [{ source: 'kijito', address: 'http://h:7474', state: 'DOWN', reason: null }] });
+    const hive = { source: 'kijito', address: 'http://h:7474', state: 'DOWN', reason: null } as const;
+    const s = snapshot([], { hives: [hive] });
     assert.deepEqual(rowsOf(s), ['kijito - DOWN http://h:7474']);
-    assert.equal(trayModel(s, NOW).icon.state, 'down');
-    assert.equal(trayModel(s, NOW).summary, 'No personas, hive down');
+    assert.equal(trayModel(s).icon.state, 'down');
+    assert.equal(trayModel(s).summary, 'No personas, hive down');
+    const recalled = persona('a', { source: 'kijito', reach: { is: 'unseen' } });
+    assert.deepEqual(rowsOf(snapshot([recalled], { hives: [hive] })), [
+      'kijito - DOWN http://h:7474',
+      'a - not seen yet',
+    ]);
+  });
+});
+
+describe('behind the row of a persona', () => {
+  test('everything asks for its action, with the id and never with the label', () => {
+    const menu = behind(
+      persona('../x', { label: 'nice', unread: exactly(1), canMarkRead: true, latest: [letter(9, 'bo', 'hi')] }),
+    );
+    const persona1 = { persona: '../x' };
+    assert.deepEqual(
+      [
+        'bo · 5 min · hi',
+        'Open session',
+        'Open its page',
+        'Copy follow command',
+        'Mark all as read',
+        'Poll now',
+        'Mute for 1 hour',
+        'Mute until tomorrow',
+        'Mute for ever',
+        'Hide',
+      ].map((label) => wantedBy(menu, label)),
+      [
+        ['open', persona1],
+        ['open', persona1],
+        ['page', persona1],
+        ['copy-follow', persona1],
+        ['read', persona1],
+        ['poll', persona1],
+        ['mute', { ...persona1, minutes: 60 }],
+        ['mute', { ...persona1, until: 'tomorrow' }],
+        ['mute', persona1],
+        ['hide', persona1],
+      ],
+    );
   });
 
-  test('the check box pauses, and resumes while a pause lasts', () => {
-    const wanted = (s: Snapshot) => trayModel(s, NOW).menu.find((e) => e.is === 'check');
-    const off = wanted(snapshot([persona('a')]));
-    const on = wanted(snapshot([persona('a')], { paused: { is: 'at', at: NOW + 1 } }));
-    const past = wanted(snapshot([persona('a')], { paused: { is: 'at', at: NOW } }));
-    assert.deepEqual([off?.checked, off?.wanted.name], [false, 'pause']);
-    assert.deepEqual([on?.checked, on?.wanted.name], [true, 'resume']);
-    assert.deepEqual(past, off);
+  test('where there are no submenus, a click on the row opens the persona', () => {
+    const row = trayModel(snapshot([persona('../x', { label: 'nice' })])).menu[2];
+    assert.deepEqual(row?.is === 'submenu' && row.instead, {
+      is: 'command',
+      key: 'persona ../x',
+      label: 'nice - no unread',
+      wanted: { name: 'open', params: { persona: '../x' } },
+    });
   });
 
-  test('a click on a row opens that persona by its id, however it is labelled', () => {
-    const row = trayModel(snapshot([persona('../x', { label: 'nice' })]), NOW).menu[2];
-    assert.deepEqual(row?.is === 'command' && row.wanted, { name: 'open', params: { persona: '../x' } });
+  test('a muted one can be unmuted', () => {
+    const menu = behind(persona('a', { muted: { is: 'forever' } }));
+    assert.deepEqual(wantedBy(menu, 'Unmute'), ['unmute', { persona: 'a' }]);
+    assert.equal(text(menu).filter((row) => row.startsWith('Mute')).length, 0);
+  });
+
+  test('mail can be marked as read only where the source can and there is something to mark', () => {
+    const has = (of: Of): boolean => text(behind(persona('a', of))).includes('Mark all as read');
+    assert.ok(has({ canMarkRead: true, unread: { is: 'atLeast', n: 0 } }));
+    assert.ok(!has({ canMarkRead: true, unread: exactly(0) }));
+    assert.ok(!has({ canMarkRead: false, unread: exactly(3) }));
+  });
+
+  test('the latest messages are one plain line each, with sender and age', () => {
+    const shown = text(
+      behind(
+        persona('a', {
+          latest: [
+            letter(5, 'dev_ops', 'line one\nline two', 0),
+            letter(4, '<b>bo</b>', '<i>&amp; & _underscore_</i> \u001b[31mred\u001b[0m', 61),
+            letter(3, '', null, 3000),
+            { ...letter(2, 'cy', 'no idea when'), created: 'yesterday' },
+            letter(1, 'x'.repeat(100_000), 'y'.repeat(100_000), -3),
+          ],
+        }),
+      ),
+    ).slice(0, 5);
+    assert.deepEqual(shown, [
+      'dev_ops · now · line one line two',
+      '<b>bo</b> · 1 h · <i>&amp; & _underscore_</i> red',
+      '? · 2 d',
+      'cy · no idea when',
+      `${'x'.repeat(23)}… · now · ${'y'.repeat(59)}…`,
+    ]);
+  });
+
+  test('a right-to-left name or text is closed in, so that count and age stay where they are', () => {
+    const p = persona('a', { label: 'שלום', unread: exactly(3), latest: [letter(1, 'عمر', 'مرحبا 123')] });
+    assert.deepEqual(rowsOf(snapshot([p])), ['\u2068שלום\u2069 - 3 unread']);
+    assert.equal(text(behind(p))[0], '\u2068عمر\u2069 · 5 min · \u2068مرحبا 123\u2069');
+  });
+
+  test('mail that its agent was not told of says why', () => {
+    assert.equal(text(behind(persona('a', { held: 'the disk is full' })))[0], 'the disk is full');
+  });
+});
+
+describe('who is hidden', () => {
+  const s = snapshot([persona('a'), persona('b', { hidden: true, reach: down(5), label: 'b_b' })]);
+
+  test('has no row, does not make the icon red, and can be shown again', () => {
+    const model = trayModel(s);
+    assert.deepEqual(rowsOf(s), ['a - no unread', 'Hidden (1)']);
+    assert.deepEqual([model.icon.state, model.attention, model.summary], ['up', false, 'No unread']);
+    assert.deepEqual(wantedBy(model.menu, 'Show b_b again'), ['unhide', { persona: 'b' }]);
+  });
+
+  test('keeps the outage of its hive from concerning anyone, unless somebody else is there', () => {
+    const hives = [{ source: 'kijito', address: 'http://h', state: 'DOWN', reason: null }] as const;
+    const alone = snapshot([persona('b', { hidden: true, reach: down(5) })], { hives });
+    assert.deepEqual(rowsOf(alone), ['Hidden (1)']);
+    assert.equal(trayModel(alone).icon.state, 'unknown');
+    assert.equal(trayModel(snapshot([...alone.personas, persona('c')], { hives })).icon.state, 'down');
+  });
+
+  test('does not wake the menu by its age', () => {
+    assert.equal(changesAt(snapshot([persona('b', { hidden: true, reach: down(5) })]), NOW), null);
+  });
+});
+
+describe('the house', () => {
+  const entry = (of: Partial<Snapshot>, key: string): MenuEntry | undefined =>
+    trayModel(snapshot([persona('a')], of)).menu.find((e) => e.key === key);
+
+  test('a pause for half an hour, an hour, until tomorrow or until resumed', () => {
+    const menu = [entry({}, 'pause')].flatMap((e) => e ?? []);
+    assert.deepEqual(
+      ['For 30 minutes', 'For 1 hour', 'Until tomorrow', 'Until resumed'].map((label) => wantedBy(menu, label)),
+      [
+        ['pause', { minutes: 30 }],
+        ['pause', { minutes: 60 }],
+        ['pause', { until: 'tomorrow' }],
+        ['pause', {}],
+      ],
+    );
+    assert.equal(wantedBy(menu, 'Resume'), null);
+  });
+
+  test('a pause says how long it lasts and can be ended, and one that is over is none', () => {
+    const on = entry({ paused: { is: 'at', at: NOW + MINUTE } }, 'pause');
+    assert.ok(on?.is === 'submenu');
+    assert.equal(on.label, 'Notifications paused (until +1 min)');
+    assert.deepEqual(wantedBy(on.entries, 'Resume'), ['resume', {}]);
+    assert.deepEqual(on.instead.is === 'check' && [on.instead.label, on.instead.checked, on.instead.wanted.name], [
+      'Pause notifications (until +1 min)',
+      true,
+      'resume',
+    ]);
+    const forever = entry({ paused: { is: 'forever' } }, 'pause');
+    assert.equal(forever?.is === 'submenu' && forever.label, 'Notifications paused');
+    assert.deepEqual(entry({ paused: { is: 'at', at: NOW } }, 'pause'), entry({}, 'pause'));
+  });
+
+  test('quiet hours are a check box, also in the daytime, with their end while they last', () => {
+    const shown = (of: Partial<Snapshot>) => {
+      const e = entry(of, 'quiet-hours');
+      return e?.is === 'check' && [e.label, e.checked, e.wanted.params.on];
+    };
+    assert.deepEqual(shown({}), ['Quiet hours', false, true]);
+    assert.deepEqual(shown({ quietHours: true }), ['Quiet hours', true, false]);
+    assert.deepEqual(shown({ quietHours: true, quiet: { is: 'at', at: NOW + 2 * MINUTE } }), [
+      'Quiet hours (until +2 min)',
+      true,
+      false,
+    ]);
+  });
+
+  test('start at login is a check box, and left out where nobody knows', () => {
+    const shown = (autostart: boolean | null) => {
+      const e = entry({ autostart }, 'autostart');
+      return e?.is === 'check' && [e.label, e.checked, e.wanted.name, e.wanted.params.on];
+    };
+    assert.deepEqual(shown(true), ['Start at login', true, 'autostart', false]);
+    assert.deepEqual(shown(false), ['Start at login', false, 'autostart', true]);
+    assert.equal(shown(null), false);
   });
 });
 
 describe('the icon', () => {
   const iconOf = (s: Snapshot) => {
-    const { state, badge } = trayModel(s, NOW).icon;
+    const { state, badge } = trayModel(s).icon;
     return `${state}-${badge}`;
   };
 
@@ -216,10 +527,39 @@ describe('the icon', () => {
   });
 });
 
-test('time alone changes the model with each minute of an outage and at the end of a pause, else never', () => {
-  assert.equal(changesAt(snapshot([persona('a')]), NOW), null);
-  const s = snapshot([persona('a', { reach: { ...down(0), since: NOW - 90_000 } as Reach })]);
-  assert.equal(changesAt(s, NOW), NOW + 30_000);
-  const paused = snapshot([persona('a')], { paused: { is: 'at', at: NOW + 7 } });
-  assert.equal(changesAt(paused, NOW), NOW + 7);
+describe('time alone changes the model', () => {
+  const at = (personas: readonly PersonaView[], of: Partial<Snapshot> = {}): number | null => {
+    const next = changesAt(snapshot(personas, of), NOW);
+    return next === null ? null : next - NOW;
+  };
+
+  test('never, where nothing has an age', () => {
+    assert.equal(at([persona('a')]), null);
+  });
+
+  test('at the end of a pause, a mute and a quiet hour, to the millisecond', () => {
+    assert.equal(at([persona('a')], { paused: { is: 'at', at: NOW + 7 } }), 7);
+    assert.equal(at([persona('a')], { quiet: { is: 'at', at: NOW + 8 } }), 8);
+    assert.equal(at([persona('a', { muted: { is: 'at', at: NOW + 9 } })]), 9);
+    assert.equal(at([persona('a')], { paused: { is: 'at', at: NOW }, quiet: { is: 'forever' } }), null);
+  });
+
+  test('for ages at most once a minute, however many there are', () => {
+    const reach = { ...down(0), since: NOW - 90_000 } as Reach;
+    assert.equal(at([persona('a', { reach })]), MINUTE);
+    const latest = Array.from({ length: 5 }, (_, i) => letter(i, 'x', 'y', i + 0.3));
+    assert.equal(at(Array.from({ length: 100 }, (_, i) => persona(`p${i}`, { latest }))), MINUTE);
+  });
+
+  test('with old ages only when they are told otherwise', () => {
+    assert.equal(at([persona('a', { latest: [letter(1, 'x', 'y', 90)] })]), 30 * MINUTE);
+    assert.equal(at([persona('a', { latest: [letter(1, 'x', 'y', 60 * 71)] })]), 60 * MINUTE);
+    assert.equal(at([persona('a', { latest: [{ ...letter(1, 'x', 'y'), created: '' }] })]), null);
+  });
+
+  test('and then it does: what is drawn at that moment is another model', () => {
+    const s = snapshot([persona('a', { latest: [letter(1, 'x', 'y', 90)] })]);
+    assert.notDeepEqual(trayModel(s, changesAt(s, NOW) ?? 0), trayModel(s));
+    assert.deepEqual(trayModel(s, (changesAt(s, NOW) ?? 0) - 1), trayModel(s));
+  });
 });

@@ -6,11 +6,8 @@ export interface Wanted {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** `key` stays the same for the same thing, so that a driver can change a row in place. */
-export type MenuEntry =
-  | { readonly is: 'separator'; readonly key: string }
-  /** Only to be read. */
-  | { readonly is: 'text'; readonly key: string; readonly label: string }
+/** A row that does something by itself. `key` stays the same for the same thing, so that a driver can change it in place. */
+export type MenuCommand =
   | { readonly is: 'command'; readonly key: string; readonly label: string; readonly wanted: Wanted }
   | {
       readonly is: 'check';
@@ -18,14 +15,20 @@ export type MenuEntry =
       readonly label: string;
       readonly checked: boolean;
       readonly wanted: Wanted;
-    }
-  /** `wanted` is for a driver that can not show submenus. */
+    };
+
+export type MenuEntry =
+  | MenuCommand
+  | { readonly is: 'separator'; readonly key: string }
+  /** Only to be read. */
+  | { readonly is: 'text'; readonly key: string; readonly label: string }
   | {
       readonly is: 'submenu';
       readonly key: string;
       readonly label: string;
       readonly entries: readonly MenuEntry[];
-      readonly wanted: Wanted;
+      /** Stands in its place where the menu has no submenus that come and go. */
+      readonly instead: MenuCommand;
     };
 
 /** Everything a tray shows at one moment. */

@@ -1,7 +1,9 @@
 import type { Board } from '../../core/board/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
+import { changesAt } from './changes-at.ts';
 import type { TrayDriver } from './driver.ts';
-import { changesAt, trayModel } from './menu.ts';
+import { trayModel } from './menu.ts';
+import { timeText } from './time-text.node.ts';
 
 /** At most two drawings a second; the last change is always drawn. */
 const APART_MS = 500;
@@ -18,7 +20,7 @@ export function renderTray(board: Pick<Board, 'snapshot' | 'changes'>, driver: T
     byTime?.[Symbol.dispose]();
     const now = clock.now();
     const snapshot = board.snapshot();
-    const model = trayModel(snapshot, now);
+    const model = trayModel(snapshot, now, timeText);
     const text = JSON.stringify(model);
     if (text !== shown) {
       shown = text;

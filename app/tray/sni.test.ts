@@ -113,7 +113,7 @@ describe('the tray on a real panel', { skip }, () => {
       key: 'more',
       label: '1 more',
       entries: [row('cy', 'cy - no unread')],
-      wanted: { name: 'open', params: {} },
+      instead: { is: 'command', key: 'more', label: '1 more', wanted: { name: 'page', params: {} } },
     };
     tray.driver.show(model({ menu: [row('bo', 'bo - DOWN'), row('dev_ops', 'dev_ops - 4 unread'), more, quit] }));
     assert.equal(await desktop.tray.text(), 'bo - DOWN\ndev_ops - 4 unread\n1 more\n  cy - no unread\nQuit');

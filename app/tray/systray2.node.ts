@@ -43,6 +43,8 @@ class HelperTray implements TrayDriver {
   readonly #deaths: number[] = [];
   #closed = false;
   #model: TrayModel | null = null;
+  /** The most entries that found no place so far; told once. */
+  #dropped = 0;
   /** What the running helper shows; null until it was given its menu. */
   #shown: { readonly menu: FlatMenu; readonly head: string } | null = null;
 
@@ -93,8 +95,10 @@ class HelperTray implements TrayDriver {
     const helper = this.#helper;
     if (helper === null) return;
     const menu = flatMenu(model.menu, this.#dialect);
-    if (menu.dropped > 0)
+    if (menu.dropped > this.#dropped) {
       this.#options.log.warn('tray: the menu is too long for the helper', { dropped: menu.dropped });
+      this.#dropped = menu.dropped;
+    }
     const head = this.#head(model);
     const key = JSON.stringify(head);
     const before = this.#shown;

@@ -1,9 +1,44 @@
-/** Control characters, line ends, and what turns the direction of text around or hides in it. */
-const UNSAFE = /[\p{Cc}\u2028\u2029\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
+/** Terminal sequences: what follows the escape character would stay behind as litter. */
+const SEQUENCES = new RegExp(
+  `${String.fromCharCode(0x1b)}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?)`,
+  'gu',
+);
 
-/** Text of others made fit for one menu row: one line, nothing invisible, at most `most` characters with a `…` when cut. */
+/** Control characters, line ends, and what turns the direction of text around or hides in it. */
+const UNSAFE =
+  /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
+
+/** Marks piled upon one letter would be drawn across the rows above and below. */
+const PILE = /(\p{M}{4})\p{M}+/gu;
+
+/** Letters that are read from right to left, and with them the row around them. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const ISOLATE = '\u2068';
+const ISOLATE_ENDS = '\u2069';
+
+/** Nothing beyond this is looked at; a mail may be a megabyte. */
+const LOOK_MOST = 16;
+
+/**
+ * Text of others made fit for one menu row: one line, nothing invisible, at most `most` characters with a `…` when cut.
+ * Text that runs from right to left is closed in by itself, so that what stands beside it stays where it is.
+ */
 export function rowText(text: string, most: number): string {
-  const line = text.toWellFormed().replace(UNSAFE, ' ').replace(/\s+/g, ' ').trim();
+  const near = text.slice(0, most * LOOK_MOST);
+  const line = near
+    .toWellFormed()
+    .replace(SEQUENCES, '')
+    .replace(UNSAFE, ' ')
+    .replace(PILE, '$1')
+    .replace(/\s+/g, ' ')
+    .trim();
   const characters = [...line];
-  return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
+  const whole = characters.length <= most && near.length === text.length;
+  const shown = whole
+    ? line
+    : `${characters
+        .slice(0, most - 1)
+        .join('')
+        .trimEnd()}…`;
+  return RIGHT_TO_LEFT.test(shown) ? `${ISOLATE}${shown}${ISOLATE_ENDS}` : shown;
 }

@@ -1,0 +1,105 @@
+import type { Letter, PersonaView } from '../../core/board/index.ts';
+import type { Instant } from '../../core/model/index.ts';
+import { atLeastOne, numberOf } from './counts.ts';
+import { isOn } from './icon.ts';
+import type { MenuCommand, MenuEntry, Wanted } from './model.ts';
+import { spanOf } from './span.ts';
+import { rowText } from './text.ts';
+import type { TimeText } from './time-text.node.ts';
+import { writtenAt } from './written.ts';
+
+const NAME_MOST = 40;
+const SENDER_MOST = 24;
+const LINE_MOST = 60;
+const REASON_MOST = 80;
+
+/** One persona: a row that says how it does, and behind it its latest messages and all that can be done. */
+export function personaRow(p: PersonaView, now: Instant, timeText: TimeText): MenuEntry {
+  const label = `${nameOf(p)} - ${newsOf(p, now)}${mutedOf(p, now, timeText)}`;
+  const open = asks('open', p);
+  return {
+    is: 'submenu',
+    key: `persona ${p.id}`,
+    label,
+    entries: [
+      ...notesOf(p),
+      ...lettersOf(p, now),
+      line(1, p),
+      command('session', 'Open session', open, p),
+      command('page', 'Open its page', asks('page', p), p),
+      command('follow', 'Copy follow command', asks('copy-follow', p), p),
+      line(2, p),
+      ...readOf(p),
+      command('poll', 'Poll now', asks('poll', p), p),
+      ...muteOf(p, now),
+      command('hide', 'Hide', asks('hide', p), p),
+    ],
+    instead: { is: 'command', key: `persona ${p.id}`, label, wanted: open },
+  };
+}
+
+/** Never empty: a label of nothing visible gives way to the id. */
+export function nameOf(p: PersonaView): string {
+  return rowText(p.label, NAME_MOST) || rowText(p.id, NAME_MOST) || '?';
+}
+
+function newsOf(p: PersonaView, now: Instant): string {
+  const unread = p.unread.value;
+  const parts: string[] = [];
+  if (p.reach.is === 'down') parts.push(`DOWN ${spanOf(now - p.reach.since)}`.trimEnd());
+  if (atLeastOne(unread)) parts.push(`${numberOf(unread)} unread`);
+  if (atLeastOne(p.urgent.value)) parts.push(`${numberOf(p.urgent.value)} urgent`);
+  if (parts.length > 0) return parts.join(', ');
+  if (p.reach.is === 'unseen') return 'not seen yet';
+  return unread.is === 'unknown' ? 'unread unknown' : 'no unread';
+}
+
+function mutedOf({ muted }: PersonaView, now: Instant, timeText: TimeText): string {
+  if (!isOn(muted, now)) return '';
+  return muted.is === 'at' ? `, muted until ${timeText(muted.at, now)}` : ', muted';
+}
+
+/** Why its numbers may be old, and why its agent may not know of them. */
+function notesOf(p: PersonaView): MenuEntry[] {
+  const note = (key: string, text: string | null): MenuEntry[] =>
+    text === null ? [] : [{ is: 'text', key: `${key} of ${p.id}`, label: rowText(text, REASON_MOST) }];
+  return [...note('reason', p.reason), ...note('held', p.held)];
+}
+
+/** By place and not by message: a new one then changes words only, and a host need not build the menu anew. */
+function lettersOf(p: PersonaView, now: Instant): MenuEntry[] {
+  if (p.latest.length === 0) return [{ is: 'text', key: `letters of ${p.id}`, label: 'No messages yet' }];
+  return p.latest.map((letter, i) => command(`letter ${i}`, letterText(letter, now), asks('open', p), p));
+}
+
+function letterText({ from, created, text }: Letter, now: Instant): string {
+  const at = writtenAt(created);
+  const age = at === null ? '' : spanOf(now - at) || 'now';
+  const parts = [rowText(from, SENDER_MOST) || '?', age, rowText(text ?? '', LINE_MOST)];
+  return parts.filter((part) => part !== '').join(' · ');
+}
+
+function readOf(p: PersonaView): MenuEntry[] {
+  return p.canMarkRead && atLeastOne(p.unread.value) ? [command('read', 'Mark all as read', asks('read', p), p)] : [];
+}
+
+function muteOf(p: PersonaView, now: Instant): MenuEntry[] {
+  if (isOn(p.muted, now)) return [command('unmute', 'Unmute', asks('unmute', p), p)];
+  return [
+    command('mute-hour', 'Mute for 1 hour', asks('mute', p, { minutes: 60 }), p),
+    command('mute-day', 'Mute until tomorrow', asks('mute', p, { until: 'tomorrow' }), p),
+    command('mute', 'Mute for ever', asks('mute', p), p),
+  ];
+}
+
+function asks(name: string, { id }: PersonaView, params: Wanted['params'] = {}): Wanted {
+  return { name, params: { persona: id, ...params } };
+}
+
+function command(key: string, label: string, wanted: Wanted, { id }: PersonaView): MenuCommand {
+  return { is: 'command', key: `${key} of ${id}`, label, wanted };
+}
+
+function line(n: number, { id }: PersonaView): MenuEntry {
+  return { is: 'separator', key: `line ${n} of ${id}` };
+}

@@ -1,0 +1,19 @@
+import type { Snapshot } from '../../core/board/index.ts';
+import type { Instant } from '../../core/model/index.ts';
+import { atLeastOne, numberOf } from './counts.ts';
+import { isDown, isOn, isUnseen } from './icon.ts';
+
+/** Everything in one line: "3 unread, 1 urgent, 1 down, notifications paused". */
+export function summaryOf(snapshot: Snapshot, now: Instant): string {
+  const { unread, urgent, down, personas } = snapshot.totals;
+  const parts: string[] = [];
+  if (personas === 0) parts.push('No personas');
+  else if (isUnseen(snapshot)) parts.push('Looking for mail');
+  else if (unread.is === 'unknown') parts.push('Unread unknown');
+  else parts.push(unread.n === 0 && unread.is === 'exact' ? 'No unread' : `${numberOf(unread)} unread`);
+  if (atLeastOne(urgent)) parts.push(`${numberOf(urgent)} urgent`);
+  if (down > 0) parts.push(`${down} down`);
+  else if (isDown(snapshot)) parts.push('hive down');
+  if (isOn(snapshot.paused, now)) parts.push('notifications paused');
+  return parts.join(', ');
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { spanLasts, spanOf } from './span.ts';
+import { rowText } from './text.ts';
+import { timeText } from './time-text.node.ts';
+import { writtenAt } from './written.ts';
+
+test('whatever the text, a row is one bounded line of whole characters without anything unseen', () => {
+  const unseen = /[\p{Cc}\u2028-\u202e\u200b\u200e\u200f\u2066\u2067]|[\ud800-\udfff](?![\udc00-\udfff])/v;
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.integer({ min: 1, max: 40 }), (text, most) => {
+      const row = rowText(text, most);
+      const inside = row.replace(/^\u2068(.*)\u2069$/u, '$1');
+      assert.ok([...inside].length <= most, row);
+      assert.doesNotMatch(inside, /[\u2068\u2069]/);
+      assert.ok(row.isWellFormed());
+      assert.doesNotMatch(inside.replace(/[\u{10000}-\u{10ffff}]/gu, ''), unseen);
+      assert.equal(row, row.trim());
+    }),
+  );
+});
+
+test('a hundred kilobytes are cut without being read, also when nothing of what is read can be shown', () => {
+  assert.equal(rowText('x'.repeat(100_000), 10), `${'x'.repeat(9)}…`);
+  assert.equal(rowText(`${'\u200b'.repeat(100_000)}x`, 10), '…');
+  const began = performance.now();
+  for (let i = 0; i < 1000; i += 1) rowText('\u001b]'.repeat(50_000), 60);
+  assert.ok(performance.now() - began < 1000);
+});
+
+test('terminal sequences leave nothing behind, and marks do not pile up', () => {
+  assert.equal(rowText('\u001b[1;31mred\u001b[0m \u001b]0;title\u0007end', 40), 'red end');
+  assert.equal(rowText(`a${'\u0301'.repeat(50)}b`, 40), `a${'\u0301'.repeat(4)}b`);
+});
+
+test('a span is told in minutes, hours, days, and stays the same exactly as long as it says', () => {
+  assert.deepEqual([-5, 0, 59_999, 60_000, 3_599_999, 3_600_000, 172_799_999, 172_800_000].map(spanOf), [
+    '',
+    '',
+    '',
+    '1 min',
+    '59 min',
+    '1 h',
+    '47 h',
+    '2 d',
+  ]);
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 400_000_000 }), (ms) => {
+      const lasts = spanLasts(ms);
+      assert.ok(lasts > 0);
+      assert.equal(spanOf(ms + lasts - 1), spanOf(ms));
+      assert.notEqual(spanOf(ms + lasts), spanOf(ms));
+    }),
+  );
+});
+
+test('the time of a message is read in the forms that sources give it, and of any other there is none', () => {
+  const at = Date.UTC(2026, 5, 20, 9, 59, 59);
+  assert.equal(writtenAt('2026-06-20T09:59:59'), at);
+  assert.equal(writtenAt('2026-06-20 09:59:59Z'), at);
+  assert.equal(writtenAt('2026-06-20T09:59:59.250000+00:00'), at + 250);
+  assert.equal(writtenAt('2026-06-20T11:29:59+01:30'), at);
+  assert.equal(writtenAt('2026-06-20T04:59:59-05:00'), at);
+  for (const text of ['', 'now', '20 June', '2026-06-20', 'x2026-06-20T09:59:59']) assert.equal(writtenAt(text), null);
+});
+
+test('an instant is told as the clock on the wall shows it: today, this week, later', () => {
+  const now = new Date(2026, 5, 20, 22, 15).getTime(); // a Saturday
+  const at = (day: number, hour: number, minute = 0): string =>
+    timeText(new Date(2026, 5, day, hour, minute).getTime(), now);
+  assert.deepEqual([at(20, 23, 5), at(21, 8), at(26, 8), at(27, 8)], ['23:05', 'Sun 08:00', 'Fri 08:00', '2026-06-27']);
+});
