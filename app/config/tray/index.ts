@@ -1,2 +1,11 @@
-export { openSettings, type SettingsFile } from './settings.node.ts';
-export { type Primary, SETTINGS, type Settings } from './settings.ts';
+export { type Checked, checkHive, checkSettings, type Problem } from './check-settings.ts';
+export { isSettingName, openSettings, type SettingName, type SettingsFile, settingsPath } from './settings.node.ts';
+export {
+  type FurtherHive,
+  type Opener,
+  type Primary,
+  type QuietHours,
+  RESERVED_NAMES,
+  SETTINGS,
+  type Settings,
+} from './settings.ts';

@@ -1,56 +1,95 @@
 import { join } from 'node:path';
 import Conf from 'conf';
 import { Fault, faultOf } from '../../../core/model/index.ts';
+import { type Checked, checkSettings } from './check-settings.ts';
 import { type Primary, SETTINGS, type Settings } from './settings.ts';
 
-/** The settings file, read once at start. Only the first run writes to it. */
+export type SettingName = keyof Settings;
+
+/** The settings file, read once when it is opened. Only what a person or the first run decides is written to it. */
 export interface SettingsFile {
   readonly path: string;
+  /** As read, with the defaults for what the file does not say. */
   readonly settings: Settings;
+  /** As read: only what the file says. */
+  readonly given: Partial<Settings>;
   decide(primary: Primary): void;
+  /**
+   * Writes one setting and leaves the others as they are in the file now.
+   * @throws Fault `usage` when the value does not fit, and nothing is written; `settings`, `unwritable`
+   */
+  set(name: SettingName, value: unknown): void;
+  /** Takes one setting out of the file, so that its default holds. @throws as `set` does */
+  unset(name: SettingName): void;
 }
 
-const PROPERTIES: readonly [string, object][] = Object.entries(SETTINGS.properties);
-const WITHOUT_DEFAULTS = Object.fromEntries(
-  PROPERTIES.map(([name, schema]) => [name, { ...schema, default: undefined }]),
-);
+const SCOPE = { is: 'machine', key: 'config' } as const;
+
 const DEFAULTS = Object.fromEntries(
-  PROPERTIES.flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),
+  Object.entries(SETTINGS.properties).flatMap(([name, schema]: [string, object]) =>
+    'default' in schema ? [[name, schema.default]] : [],
+  ),
 );
+
+/** Where the settings of a directory stand. */
+export function settingsPath(directory: string): string {
+  return join(directory, 'config.json');
+}
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS.properties, name);
+}
 
 /**
  * Opens `config.json` in a directory; a missing file means the defaults.
- * @throws Fault `settings` or `unreadable` naming the file and what is wrong in it; nothing is overwritten then.
+ * @throws Fault `settings` naming file, line, column and what is wrong there, or `unreadable`; nothing is overwritten then
  */
 export function openSettings(directory: string): SettingsFile {
-  const path = join(directory, 'config.json');
-  const scope = { is: 'machine', key: 'config' } as const;
-  try {
-    const conf = new Conf<Settings>({
+  const path = settingsPath(directory);
+  const conf = explained(path, 'unreadable', () => {
+    // No schema: conf would say that something is wrong, and not where. Nor its defaults, which it would write into the
+    // person's file, where they would outlive better ones.
+    return new Conf<Settings>({
       cwd: directory,
       configName: 'config',
       configFileMode: 0o600,
       clearInvalidConfig: false,
-      // Without the defaults: conf would write them into the person's file, where they would outlive a better default.
-      schema: WITHOUT_DEFAULTS as never,
-      rootSchema: { additionalProperties: false },
-      deserialize,
+      deserialize: (text) => goodOf(path, checkSettings(text)) as Settings,
     });
-    return {
-      path,
-      settings: { ...DEFAULTS, ...conf.store },
-      decide: (primary) => conf.set('primary', primary),
-    };
-  } catch (error) {
-    const code = error instanceof Error && 'syscall' in error ? 'unreadable' : 'settings';
-    throw new Fault(code, `${path}: ${faultOf(error, scope).message}`, scope, { cause: error });
-  }
+  });
+  const read = (): Partial<Settings> => explained(path, 'unreadable', () => ({ ...conf.store }));
+  const write = (change: () => void): void => explained(path, 'unwritable', change);
+  const given = read();
+  return {
+    path,
+    settings: { ...DEFAULTS, ...given } as Settings,
+    given,
+    decide: (primary) => write(() => conf.set('primary', primary)),
+    set(name, value) {
+      const checked = checkSettings(JSON.stringify({ ...read(), [name]: value }));
+      if (checked.is === 'bad') throw new Fault('usage', checked.problems[0].message, SCOPE);
+      write(() => conf.set(name, value as never));
+    },
+    unset: (name) => write(() => conf.delete(name)),
+  };
 }
 
-/** By itself conf takes a list or a lone value for no settings at all, and the first run would write over them. */
-function deserialize(text: string): Settings {
-  const value: unknown = JSON.parse(text);
-  if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw new TypeError(`it must hold an object, as {"port": 7475}, not ${JSON.stringify(value).slice(0, 80)}`);
-  return value as Settings; // checked by its schema next
+/** @throws Fault `settings` */
+function goodOf(path: string, checked: Checked): Partial<Settings> {
+  if (checked.is === 'good') return checked.given;
+  const [{ line, column, message }, ...rest] = checked.problems;
+  const more = rest.length === 0 ? '' : ` (and ${rest.length} more)`;
+  throw new Fault('settings', `${path}:${line}:${column}: ${message}${more}`, SCOPE);
+}
+
+/** Whatever conf throws, as a Fault that names the file. */
+function explained<T>(path: string, io: 'unreadable' | 'unwritable', run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    if (error instanceof Error && error.cause instanceof Fault) throw error.cause;
+    const code = error instanceof Error && 'syscall' in error ? io : 'settings';
+    throw new Fault(code, `${path}: ${faultOf(error, SCOPE).message}`, SCOPE, { cause: error });
+  }
 }

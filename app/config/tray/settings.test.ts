@@ -10,18 +10,34 @@ const folder = mkdtempSync(join(tmpdir(), 'hivebar-settings-'));
 const path = join(folder, 'config.json');
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-test('settings that are wrong are an error that names file and fault; the file stays as it is', () => {
+test('settings that are wrong are an error that names file, line, column and fault; the file stays as it is', () => {
   for (const [text, words] of [
-    ['{"port": 7475,', /JSON/],
-    ['', /JSON/],
-    ['[]', /must hold an object.*not \[\]/],
-    ['null', /must hold an object.*not null/],
-    ['7475', /must hold an object.*not 7475/],
-    ['{"port": "7475"}', /port.*integer/],
-    ['{"port": 65536}', /port.*65535/],
-    ['{"prot": 7475}', /prot/],
-    ['{"primary": {"is": "far"}}', /primary/],
-    ['{"primary": {"is": "kijito"}}', /primary/],
+    ['{"port": 7475,', '1:15: no JSON: expected a key in double quotes, but the text ends here'],
+    ['', '1:1: no JSON: expected a value, but the text ends here'],
+    ['{"port": 7475,\n "sound": True}', '2:11: no JSON: expected a value, but there is "T"'],
+    ['{"port": 7475\n "sound": true}', '2:2: no JSON: expected a comma or }, but there is "\\""'],
+    ['[]', '1:1: it must hold an object, as {"port": 7475}, not []'],
+    ['null', '1:1: it must hold an object, as {"port": 7475}, not null'],
+    ['7475', '1:1: it must hold an object, as {"port": 7475}, not 7475'],
+    ['{\n  "sound": true,\n  "port": "7475"\n}', '3:3: port: must be integer'],
+    ['{"port": 65536}', '1:2: port: must be <= 65535'],
+    ['{"prot": 7475}', '1:2: prot: there is no such setting'],
+    ['{"port": 1, "port": 2}', '1:13: port: stands there twice'],
+    ['{"tray": "big"}', '1:2: tray: must be one of auto, sni, systray2, none'],
+    ['{"primary": {"is": "far"}}', '1:2: primary: "is" says nothing that is known here'],
+    ['{"primary": {"is": "kijito"}}', "1:2: primary: must have required property 'base'"],
+    ['{"opener": {"is": "command", "argv": []}}', '1:30: opener.argv: must NOT have fewer than 1 items'],
+    ['{"opener": {"is": "auto", "argv": ["x"]}}', '1:27: opener.argv: there is no such key'],
+    ['{"quietHours": {"from": "24:00", "to": "7:00"}}', /^1:17: quietHours\.from: must match .* \(and 1 more\)$/],
+    ['{"hives": [{"name": "bc", "base": "http://127.0.0.1:1"}]}', /^1:13: hives\.0\.name: must be none of local, /],
+    ['{"hives": [{"name": "a-b", "base": "http://127.0.0.1:1"}]}', /^1:13: hives\.0\.name: must match/],
+    ['{"hives": [{"name": "a", "base": "http://h/?x=1"}]}', /^1:26: hives\.0\.base: .*neither query nor fragment/],
+    ['{"hives": [{"name": "a", "base": "ftp://h"}]}', /^1:26: hives\.0\.base: .*neither http nor https/],
+    ['{"hives": [{"name": "a", "base": "http://192.0.2.1"}]}', /^1:26: hives\.0\.base: .*documentation address/],
+    [
+      '{"hives": [{"name": "a", "base": "http://h"},\n{"name": "a", "base": "http://i"}]}',
+      '2:2: hives.1.name: a is the name of hives.0 already',
+    ],
   ] as const) {
     writeFileSync(path, text);
     assert.throws(
@@ -29,8 +45,10 @@ test('settings that are wrong are an error that names file and fault; the file s
       (error) => {
         assert.ok(error instanceof Fault, text);
         assert.equal(error.code, 'settings');
-        assert.ok(error.message.startsWith(`${path}: `));
-        assert.match(error.message, words);
+        assert.ok(error.message.startsWith(`${path}:`), error.message);
+        const said = error.message.slice(path.length + 1);
+        if (typeof words === 'string') assert.equal(said, words);
+        else assert.match(said, words);
         return true;
       },
     );
@@ -41,6 +59,7 @@ test('settings that are wrong are an error that names file and fault; the file s
 test('a missing file means the defaults; the first decision writes it, for its owner alone', () => {
   rmSync(path);
   const file = openSettings(folder);
+  assert.ok(!existsSync(path));
   assert.deepEqual([file.settings.port, file.settings.pollSeconds, file.settings.primary], [7475, 60, undefined]);
   file.decide({ is: 'local' });
   assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -55,4 +74,39 @@ test("a person's own settings stay theirs: the decision is added, and nothing th
   file.decide({ is: 'local' });
   assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), { port: 7000, primary: { is: 'local' } });
   assert.ok(existsSync(path));
+});
+
+test('what nobody wrote has its default; what is optional stays out', () => {
+  rmSync(path);
+  const { settings, given } = openSettings(folder);
+  assert.deepEqual(given, {});
+  assert.deepEqual(
+    [settings.hives, settings.sound, settings.opener, settings.urlSchemes, settings.iconTheme, settings.historyDays],
+    [[], false, { is: 'auto' }, ['https', 'http', 'vscode', 'cursor'], 'auto', 30],
+  );
+  assert.equal(settings.quietHours, undefined);
+});
+
+test('one setting is written beside the others, also beside those that somebody wrote meanwhile', () => {
+  writeFileSync(path, '{"sound": true}');
+  const file = openSettings(folder);
+  writeFileSync(path, '{"sound": true, "port": 7000}');
+  file.set('quietHours', { from: '22:00', to: '07:00' });
+  const quietHours = { from: '22:00', to: '07:00' };
+  assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), { sound: true, port: 7000, quietHours });
+  openSettings(folder).unset('sound');
+  assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), { port: 7000, quietHours });
+});
+
+test('a value that does not fit is not written, nor is any into a file that became wrong', () => {
+  const good = '{"port": 7000}';
+  writeFileSync(path, good);
+  const file = openSettings(folder);
+  assert.throws(() => file.set('port', '7001'), { code: 'usage', message: 'port: must be integer' });
+  assert.equal(readFileSync(path, 'utf8'), good);
+  writeFileSync(path, '{"port": 7000,}');
+  for (const write of [() => file.set('port', 1), () => file.unset('port'), () => file.decide({ is: 'local' })]) {
+    assert.throws(write, { code: 'settings' });
+    assert.equal(readFileSync(path, 'utf8'), '{"port": 7000,}');
+  }
 });

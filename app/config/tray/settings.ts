@@ -2,6 +2,8 @@ import type { XStatic } from 'typebox/schema';
 
 /** Which hive owns the bare persona names. Decided on the first run and never changed by itself: file names hang on it. */
 const PRIMARY = {
+  type: 'object',
+  discriminator: { propertyName: 'is' },
   oneOf: [
     { type: 'object', properties: { is: { const: 'local' } }, required: ['is'], additionalProperties: false },
     {
@@ -11,6 +13,62 @@ const PRIMARY = {
       additionalProperties: false,
     },
   ],
+  description: 'the hive whose personas have bare names; decided on the first run',
+} as const;
+
+/** What a hive's name may not be: prefixes of other sources, and the name the primary hive goes by. */
+export const RESERVED_NAMES = ['local', 'kijito', 'garden', 'bc', 'prism'] as const;
+
+/**
+ * A further hive. Its name is the prefix of its personas' ids, `NAME-PERSONA`, so it holds no hyphen: `a-b` and `a` could
+ * both own `a-b-c`.
+ */
+const HIVE = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', pattern: '^[a-z0-9]{1,32}$', not: { enum: RESERVED_NAMES } },
+    base: { type: 'string', minLength: 1 },
+    tokenFile: { type: 'string', minLength: 1 },
+  },
+  required: ['name', 'base'],
+  additionalProperties: false,
+} as const;
+
+const TIME_OF_DAY = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' } as const;
+
+/** What opens a persona's session. `command` and `terminal` are lists of arguments, never given to a shell. */
+const OPENER = {
+  type: 'object',
+  discriminator: { propertyName: 'is' },
+  oneOf: [
+    { type: 'object', properties: { is: { enum: ['auto', 'page'] } }, required: ['is'], additionalProperties: false },
+    {
+      type: 'object',
+      properties: {
+        is: { const: 'command' },
+        argv: { type: 'array', items: { type: 'string' }, minItems: 1 },
+      },
+      required: ['is', 'argv'],
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      properties: { is: { const: 'url' }, template: { type: 'string', minLength: 1 } },
+      required: ['is', 'template'],
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      properties: {
+        is: { const: 'terminal' },
+        argv: { type: 'array', items: { type: 'string' }, minItems: 1 },
+      },
+      required: ['is'],
+      additionalProperties: false,
+    },
+  ],
+  default: { is: 'auto' },
+  description: "what opens a persona's session",
 } as const;
 
 /**
@@ -29,6 +87,7 @@ export const SETTINGS = {
       description: 'port of the status server; 0: any',
     },
     tokenFile: { type: 'string', minLength: 1, description: "file with the primary hive's token" },
+    hives: { type: 'array', items: HIVE, default: [], description: 'further hives to watch' },
     pollSeconds: { type: 'number', minimum: 1, default: 60, description: 'time between polls of a hive' },
     holdSeconds: { type: 'number', minimum: 0, default: 50, description: 'long-poll hold; 0: never hold' },
     alertAfter: { type: 'integer', minimum: 1, default: 3, description: 'consecutive failures that make an outage' },
@@ -55,6 +114,23 @@ export const SETTINGS = {
     eventsKeep: { type: 'integer', minimum: 1, default: 5, description: 'rotated event files to keep' },
     tray: { enum: ['auto', 'sni', 'systray2', 'none'], default: 'auto', description: 'how the tray icon is shown' },
     notifications: { type: 'boolean', default: true, description: 'show notifications' },
+    sound: { type: 'boolean', default: false, description: 'notifications make a sound' },
+    quietHours: {
+      type: 'object',
+      properties: { from: TIME_OF_DAY, to: TIME_OF_DAY, urgent: { type: 'boolean' } },
+      required: ['from', 'to'],
+      additionalProperties: false,
+      description: 'no notifications between these times of day; urgent: those of urgent mail come all the same',
+    },
+    opener: OPENER,
+    urlSchemes: {
+      type: 'array',
+      items: { type: 'string', pattern: '^[a-z][a-z0-9+.-]*$' },
+      default: ['https', 'http', 'vscode', 'cursor'],
+      description: 'schemes an address may have that is opened',
+    },
+    iconTheme: { enum: ['auto', 'light', 'dark'], default: 'auto', description: 'the panel the icon stands on' },
+    historyDays: { type: 'number', exclusiveMinimum: 0, default: 30, description: 'how long history is kept' },
     tokenEverywhere: {
       type: 'boolean',
       default: false,
@@ -63,6 +139,7 @@ export const SETTINGS = {
   },
   required: [
     'port',
+    'hives',
     'pollSeconds',
     'holdSeconds',
     'alertAfter',
@@ -75,6 +152,11 @@ export const SETTINGS = {
     'eventsKeep',
     'tray',
     'notifications',
+    'sound',
+    'opener',
+    'urlSchemes',
+    'iconTheme',
+    'historyDays',
     'tokenEverywhere',
   ],
   additionalProperties: false,
@@ -82,3 +164,6 @@ export const SETTINGS = {
 
 export type Settings = XStatic<typeof SETTINGS>;
 export type Primary = NonNullable<Settings['primary']>;
+export type FurtherHive = Settings['hives'][number];
+export type Opener = Settings['opener'];
+export type QuietHours = NonNullable<Settings['quietHours']>;

@@ -1,0 +1,122 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Fault } from '../../../core/model/index.ts';
+import { AS_WRITTEN, targetOf } from '../../../core/net/index.ts';
+import { hiveAt } from '../../../core/sources/index.ts';
+import { lineAndColumn, type Places, placesIn } from './json-places.ts';
+import { type FurtherHive, RESERVED_NAMES, SETTINGS, type Settings } from './settings.ts';
+
+/** One thing that is wrong in a settings file. */
+export interface Problem {
+  /** From 1. */
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+export type Checked =
+  | { readonly is: 'good'; readonly given: Partial<Settings> }
+  | { readonly is: 'bad'; readonly problems: readonly [Problem, ...Problem[]] };
+
+const fits = new Ajv2020({ strict: true, allErrors: true, discriminator: true }).compile<Partial<Settings>>({
+  ...SETTINGS,
+  required: [], // a file says only what is not the default
+});
+
+/** Everything that is wrong with the text of a settings file, in the order of the file. */
+export function checkSettings(text: string): Checked {
+  const places = placesIn(text);
+  if (places.is === 'broken') return bad(text, [{ offset: places.offset, message: `no JSON: ${places.message}` }]);
+  const found = [...repeats(places), ...wrongIn(places)];
+  const [first, ...rest] = found.toSorted((a, b) => a.offset - b.offset);
+  return first === undefined ? { is: 'good', given: places.value as Partial<Settings> } : bad(text, [first, ...rest]);
+}
+
+/**
+ * Checks one further hive as far as no schema can: that its address can be a hive's.
+ * @throws Fault `bad-url` or `blocked`, naming the address
+ */
+export function checkHive({ base }: FurtherHive): void {
+  const scope = { is: 'machine', key: 'config' } as const;
+  targetOf(base, AS_WRITTEN, scope);
+  hiveAt(base, scope);
+}
+
+interface Found {
+  readonly offset: number;
+  readonly message: string;
+}
+
+type Json = Places & { readonly is: 'json' };
+
+function bad(text: string, [first, ...rest]: readonly [Found, ...Found[]]): Checked {
+  const placed = ({ offset, message }: Found): Problem => ({ ...lineAndColumn(text, offset), message });
+  return { is: 'bad', problems: [placed(first), ...rest.map(placed)] };
+}
+
+/** `JSON.parse` takes the last in silence, and the person looks at the first. */
+function repeats({ repeated }: Json): readonly Found[] {
+  return repeated.map(({ pointer, offset }) => ({ offset, message: `${nameOf(pointer)}: stands there twice` }));
+}
+
+function wrongIn(places: Json): readonly Found[] {
+  const { value, offsetOf } = places;
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    const shown = JSON.stringify(value).slice(0, 80);
+    return [{ offset: 0, message: `it must hold an object, as {"port": 7475}, not ${shown}` }];
+  }
+  if (!fits(value)) return distinct((fits.errors ?? []).map((error) => foundOf(error, offsetOf)));
+  return hivesIn(value.hives ?? [], offsetOf);
+}
+
+function hivesIn(hives: readonly FurtherHive[], offsetOf: Json['offsetOf']): readonly Found[] {
+  return hives.flatMap((hive, index): readonly Found[] => {
+    const at = `/hives/${index}`;
+    const first = hives.findIndex(({ name }) => name === hive.name);
+    if (first < index) {
+      const message = `${nameOf(`${at}/name`)}: ${hive.name} is the name of hives.${first} already`;
+      return [{ offset: offsetOf(`${at}/name`), message }];
+    }
+    try {
+      checkHive(hive);
+      return [];
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      return [{ offset: offsetOf(`${at}/base`), message: `${nameOf(`${at}/base`)}: ${error.message}` }];
+    }
+  });
+}
+
+function foundOf(error: ErrorObject, offsetOf: Json['offsetOf']): Found {
+  const { instancePath, keyword, params } = error as { instancePath: string; keyword: string; params: Params };
+  if (params.additionalProperty !== undefined) {
+    const pointer = `${instancePath}/${params.additionalProperty.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const what = instancePath === '' ? 'there is no such setting' : 'there is no such key';
+    return { offset: offsetOf(pointer), message: `${nameOf(pointer)}: ${what}` };
+  }
+  const offset = offsetOf(instancePath);
+  const name = instancePath === '' ? 'settings' : nameOf(instancePath);
+  switch (keyword) {
+    case 'enum':
+      return { offset, message: `${name}: must be one of ${(params.allowedValues ?? []).join(', ')}` };
+    case 'discriminator':
+      return { offset, message: `${name}: "is" says nothing that is known here` };
+    case 'not':
+      return { offset, message: `${name}: must be none of ${RESERVED_NAMES.join(', ')}` };
+    default:
+      return { offset, message: `${name}: ${error.message ?? keyword}` };
+  }
+}
+
+interface Params {
+  readonly additionalProperty?: string;
+  readonly allowedValues?: readonly unknown[];
+}
+
+function distinct(found: readonly Found[]): readonly Found[] {
+  return found.filter((one, index) => found.findIndex(({ message }) => message === one.message) === index);
+}
+
+/** A JSON pointer as a person writes it: `hives.0.base`. */
+function nameOf(pointer: string): string {
+  return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+}
