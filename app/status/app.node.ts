@@ -2,16 +2,24 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import fastify, { type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { actionRoutes } from './action-routes.ts';
-import { answerJson, answerProblem, needToken, unauthorized } from './answer.ts';
+import { answerProblem, needToken, unauthorized } from './answer.ts';
+import { apiRoutes, REVALIDATE } from './api-routes.ts';
 import { currentStatus, matches } from './current.ts';
+import { eventPages } from './event-pages.ts';
 import type { Place } from './guard.ts';
 import { PAGE_POLICY } from './headers.ts';
+import { healthRoutes } from './health-routes.ts';
 import { hiveRoutes } from './hive-routes.ts';
+import { followLoops } from './loops.ts';
+import { metricsRoute } from './metrics-route.node.ts';
+import type { OnceCodes } from './once.ts';
+import { openapiRoute } from './openapi-route.node.ts';
 import { problemOf, Refusal } from './problem.ts';
 import type { StatusOptions } from './server.node.ts';
 import { createStream } from './stream.ts';
 import { streamRoute } from './stream-route.node.ts';
 import { rightOf } from './token.ts';
+import { tokenRoute } from './token-route.ts';
 
 export interface StatusApp {
   /** `METHOD /path/:param`. */
@@ -23,8 +31,8 @@ export interface StatusApp {
 }
 
 const BODY_LIMIT = 2 * 1024 * 1024;
-/** Kept by a browser, but asked for anew each time. */
-const REVALIDATE = 'private, no-cache';
+/** A persona's name has up to 200 characters, each up to twelve as it stands in a path. */
+const MAX_PARAM = 2400;
 
 type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
 
@@ -35,26 +43,42 @@ const NO_COMPILERS = {
 } as unknown as Compilers;
 
 /** Every route, once, whatever listener a request came in on. `port` is known only when the server listens. */
-export async function createApp(options: StatusOptions, port: () => number, run: string): Promise<StatusApp> {
+export async function createApp(
+  options: StatusOptions,
+  of: { readonly port: () => number; readonly run: string; readonly once: OnceCodes },
+): Promise<StatusApp> {
   const { board, clock, version, token, tokenEverywhere, page, log } = options;
+  const { port, run } = of;
   const app = fastify({
     logger: false,
     trustProxy: false,
     bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: MAX_PARAM },
     schemaController: { compilersFactory: NO_COMPILERS },
     frameworkErrors: (error, _request, reply) => void answerProblem(reply, problemOf(error)),
   });
   const places = new WeakMap<IncomingMessage, Place>();
   const holds = new Set<AbortController>();
   const current = currentStatus({ board, clock, version, port, run });
-  const stream = createStream({ board, events: options.events, clock, current });
+  const stream = createStream({ board, events: options.events, clock, current, log });
+  const pages = eventPages(options.events, clock);
+  const loops = followLoops(board, clock);
 
   /** Aborts when the client leaves before it has its answer, and when Hivebar stops. */
   const signalOf = (request: FastifyRequest): AbortSignal => {
     const hold = new AbortController();
+    const { socket } = request.raw;
+    const over = (): void => {
+      holds.delete(hold);
+      socket.off('close', gone); // the connection may go on and ask again
+    };
+    const gone = (): void => {
+      over();
+      hold.abort();
+    };
     holds.add(hold);
-    request.raw.socket.once('close', () => hold.abort());
-    answers.set(request, () => void holds.delete(hold));
+    socket.once('close', gone);
+    answers.set(request, over);
     return hold.signal;
   };
   const answers = new WeakMap<FastifyRequest, () => void>();
@@ -92,15 +116,6 @@ export async function createApp(options: StatusOptions, port: () => number, run:
     return answerProblem(reply, problem);
   });
 
-  app.get('/healthz', bare, async (request, reply) =>
-    answerJson(reply, maySee(request) ? { ok: true, name: 'hivebar', version, ...options.instance } : { ok: true }),
-  );
-  app.get('/status.json', async (request, reply) => {
-    const { body, etag } = current();
-    void reply.header('ETag', etag).header('Cache-Control', REVALIDATE);
-    if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
-    return reply.type('application/json; charset=utf-8').send(body);
-  });
   app.get('/', bare, async (request, reply) => {
     void reply.header('Content-Security-Policy', PAGE_POLICY).type('text/html; charset=utf-8');
     return reply.send(page.html(maySee(request) ? current().wire : null, clock.now()));
@@ -113,7 +128,16 @@ export async function createApp(options: StatusOptions, port: () => number, run:
       return reply.type(type).send(body);
     });
   }
+  healthRoutes(app, { who: { name: 'hivebar', version, ...options.instance }, loops, maySee });
+  apiRoutes(app, current, pages, signalOf);
   streamRoute(app, stream);
+  metricsRoute(app, {
+    status: () => current().wire,
+    loops,
+    readers: () => ({ streams: stream.readers, holds: pages.holds }),
+  });
+  openapiRoute(app);
+  tokenRoute(app, of.once, token, log);
   hiveRoutes(app, options.hive, signalOf);
   actionRoutes(app, options.actions, signalOf);
   await app.ready();
@@ -127,6 +151,7 @@ export async function createApp(options: StatusOptions, port: () => number, run:
     close: async () => {
       for (const hold of holds) hold.abort();
       stream[Symbol.dispose]();
+      loops[Symbol.dispose]();
       await app.close();
     },
   };

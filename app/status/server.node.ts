@@ -8,6 +8,7 @@ import { frontServer } from './front.node.ts';
 import type { Place } from './guard.ts';
 import type { HiveApi } from './hive-routes.ts';
 import { bindLoopback, bindOwnerSocket } from './listen.node.ts';
+import { createOnce } from './once.ts';
 import type { PageAssets } from './page-assets.ts';
 import type { EventLog } from './stream.ts';
 
@@ -38,6 +39,11 @@ export interface StatusServer extends AsyncDisposable {
   readonly urls: readonly string[];
   /** Every route there is, `METHOD /path/:param`, as the router knows it. */
   readonly routes: readonly string[];
+  /**
+   * A link for the owner's browser, good once and for a minute: `http://127.0.0.1:PORT/#once=CODE`, for one persona
+   * `...&persona=ID`. The page hands the code in for the token (`POST /api/v1/token`).
+   */
+  onceLink(persona: string | null): string;
 }
 
 /** A stop waits so long for answers that are on their way, then cuts. */
@@ -53,7 +59,12 @@ const TRIES = 5;
  */
 export async function startStatus(options: StatusOptions): Promise<StatusServer> {
   let port = options.port;
-  const app = await createApp(options, () => port, realRandom.hex(8));
+  const once = createOnce({ clock: options.clock, random: realRandom });
+  const app = await createApp(options, { port: () => port, run: realRandom.hex(8), once });
+  const onceLink = (persona: string | null): string => {
+    const of = persona === null ? '' : `&persona=${encodeURIComponent(persona)}`;
+    return `http://127.0.0.1:${port}/#once=${once.make()}${of}`;
+  };
   const loopback = (): Place => ({ is: 'loopback', port });
   const servers: Server[] = [];
   const stop = async (): Promise<void> => {
@@ -101,7 +112,7 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
       await bindOwnerSocket(owner, options.socketPath);
       servers.push(owner);
     }
-    return { port, urls, routes: app.routes, [Symbol.asyncDispose]: stop };
+    return { port, urls, routes: app.routes, onceLink, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,18 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from './problem.ts';
+import { streamQuery } from './queries.ts';
 import type { Stream } from './stream.ts';
 
 /** More readers than this are sent away, so that idle streams can not use up the process. */
 const MAX_READERS = 200;
 
-/** `GET /api/v1/stream`, from now on, or from after the event named by `Last-Event-ID` or `?since=`. */
+/** `GET /api/v1/stream`, from now on, or from after the event named by `Last-Event-ID` or `?since=` (empty: all that is kept). */
 export function streamRoute(app: FastifyInstance, stream: Stream): void {
   app.get('/api/v1/stream', { exposeHeadRoute: false }, async (request, reply) => {
     const header = request.headers['last-event-id'];
-    const since =
-      header === undefined
-        ? new URL(request.url, 'http://localhost').searchParams.get('since')
-        : decoded(String(header));
+    const asked = streamQuery(request.url).since ?? null;
+    const since = header === undefined ? asked : decoded(String(header));
     if (stream.readers >= MAX_READERS) {
       throw new Refusal(
         503,
@@ -21,11 +20,12 @@ export function streamRoute(app: FastifyInstance, stream: Stream): void {
         'close one, or ask for /status.json',
       );
     }
+    const start = stream.start(since);
     reply.hijack();
     const { raw: response } = reply;
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
     const outlet = { write: (text: string) => response.write(text), drop: () => void response.destroy() };
-    const reader = stream.join(outlet, since, request.right);
+    const reader = stream.join(outlet, start, request.right);
     response.on('drain', () => reader.drained());
     // 'close' comes for every end: the reader left, was dropped, or never read a byte
     response.once('close', () => reader[Symbol.dispose]());

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { createBoard, type Fact } from '../../core/board/index.ts';
 import { lineOf } from '../../core/events/index.ts';
 import { exactly, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { silentLog } from '../../core/ports/index.ts';
 import type { OutboxRow } from '../../core/sinks/outbox/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { mailOf, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
@@ -208,6 +209,7 @@ function still(full = false) {
   const events: EventLog = {
     newest: () => rows.at(-1) ?? null,
     after: (_, seq, limit) => rows.filter((row) => row.seq > seq).slice(0, limit),
+    latest: () => [],
     since: () => ({ is: 'unknown-id' }),
     onTold: (listener) => {
       tell = listener;
@@ -215,12 +217,12 @@ function still(full = false) {
     },
   };
   const current = currentStatus({ board, clock, version: '1', port: () => 1, run: 'r' });
-  const stream = createStream({ board, events, clock, current });
+  const stream = createStream({ board, events, clock, current, log: silentLog });
   const written: string[] = [];
   let dropped = false;
   const reader = stream.join(
     { write: (text) => written.push(text) > 0 && !full, drop: () => (dropped = true) },
-    null,
+    stream.start(null),
     'anyone',
   );
   const look = (unread: number): Fact => {

@@ -1,11 +1,11 @@
 import type { Board } from '../../core/board/index.ts';
-import type { Clock } from '../../core/ports/index.ts';
+import type { Clock, Log } from '../../core/ports/index.ts';
 import type { Outbox, OutboxRow } from '../../core/sinks/outbox/index.ts';
 import type { Current } from './current.ts';
 import { lineFor } from './redact.ts';
 
 /** The outbox, as far as a follower needs it. */
-export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'newest' | 'onTold'>;
+export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'latest' | 'newest' | 'onTold'>;
 
 /** The far end of one connection. */
 export interface Outlet {
@@ -22,8 +22,23 @@ export interface StreamReader extends Disposable {
 export interface Stream extends Disposable {
   /** How many read now. */
   readonly readers: number;
-  /** Starts to serve a reader: from now on, or from after the event it names. Dispose when it has gone. */
-  join(outlet: Outlet, since: string | null, right: 'owner' | 'anyone'): StreamReader;
+  /**
+   * Where a reader begins: now, after the event it names, or with the oldest that is kept (`''`).
+   *
+   * @throws Fault `database`; nothing was answered yet, so the reader is told and comes again.
+   */
+  start(since: string | null): Start;
+  /** Starts to serve a reader. Dispose when it has gone. */
+  join(outlet: Outlet, start: Start, right: 'owner' | 'anyone'): StreamReader;
+}
+
+/** A place in the outbox, and what the reader is told of it. */
+export interface Start {
+  readonly seq: number;
+  /** The event it stands behind, null for none. */
+  readonly at: string | null;
+  /** The event it named, when that is not known any more. */
+  readonly gap: string | null;
 }
 
 /** At most one `status` message in this time, however fast the board changes. */
@@ -56,8 +71,9 @@ export function createStream(of: {
   readonly events: EventLog;
   readonly clock: Clock;
   readonly current: () => Current;
+  readonly log: Log;
 }): Stream {
-  const { board, events, clock, current } = of;
+  const { board, events, clock, current, log } = of;
   const readers = new Set<Reader>();
   let statusAt = Number.NEGATIVE_INFINITY;
   let statusTag = '';
@@ -85,7 +101,15 @@ export function createStream(of: {
   };
   /** What a reader is owed: all events after its position, then the status if it missed one. */
   const goOn = (reader: Reader): void => {
-    catchUp(reader);
+    try {
+      catchUp(reader);
+    } catch (error) {
+      // what it has not got it gets when it comes back with its Last-Event-ID; to go on here would leave a hole
+      log.warn('a reader of the stream was dropped, since the outbox could not be read', { error: String(error) });
+      readers.delete(reader);
+      reader.outlet.drop();
+      return;
+    }
     if (!reader.open || !reader.statusDue) return;
     reader.statusDue = false;
     write(reader, statusMessage(current().body));
@@ -141,17 +165,22 @@ export function createStream(of: {
     get readers() {
       return readers.size;
     },
-    join: (outlet, since, right) => {
+    start: (since) => {
+      if (since === '') return { seq: 0, at: null, gap: null };
       const replay = since === null ? null : events.since(null, since, 1);
-      const resumes = replay?.is === 'rows';
-      const newest = events.newest();
+      if (replay?.is !== 'rows') {
+        const newest = events.newest();
+        return { seq: newest?.seq ?? 0, at: newest?.eventId ?? null, gap: since };
+      }
+      const [next] = replay.rows;
+      return { seq: next === undefined ? (events.newest()?.seq ?? 0) : next.seq - 1, at: since, gap: null };
+    },
+    join: (outlet, { seq, at, gap }, right) => {
       const now = clock.monotonic();
-      const next = resumes ? replay.rows[0] : undefined;
-      const seq = next === undefined ? (newest?.seq ?? 0) : next.seq - 1;
       const reader: Reader = { outlet, right, seq, open: true, stuckSince: now, lastWrite: now, statusDue: true };
       readers.add(reader);
       beatTimer ??= clock.after(BEAT_MS, beat);
-      write(reader, greeting(resumes ? since : (newest?.eventId ?? null), resumes ? null : since));
+      write(reader, greeting(at, gap));
       goOn(reader);
       return {
         drained: () => {

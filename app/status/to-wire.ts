@@ -29,7 +29,12 @@ export function toWire(snapshot: Snapshot, { now, version, port }: WireMeta): St
       personas: [...ids],
     })),
     tray: { state: snapshot.tray },
-    notifications: { state: snapshot.notifications, pausedUntil: silence(snapshot.paused, now) },
+    notifications: {
+      state: snapshot.notifications,
+      pausedUntil: silence(snapshot.paused, now),
+      quietUntil: silence(snapshot.quiet, now),
+    },
+    autostart: snapshot.autostart,
   };
 }
 
@@ -53,6 +58,7 @@ function personaWire(view: PersonaView, now: Instant): PersonaWire {
     asOf: timeOf(view.unread.asOf),
     staleAfter: timeOf(view.unread.staleAfter),
     muted: silence(view.muted, now),
+    hidden: view.hidden,
     eventsFile: view.eventsFile,
   };
 }

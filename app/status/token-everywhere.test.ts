@@ -3,7 +3,14 @@ import { after, before, describe, test } from 'node:test';
 import { raw, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 
 /** What answers without the token all the same, since it tells nothing that is watched. */
-const TELLS_NOTHING = /^(GET|HEAD) (\/|\/healthz|\/assets\/[\w-]+\.\w+)$/;
+const TELLS_NOTHING = /^(GET|HEAD) (\/|\/healthz|\/readyz|\/openapi\.json|\/assets\/[\w-]+\.\w+)$|^POST \/api\/v1\/token$/;
+
+const BODIES: Readonly<Record<string, string>> = {
+  '/api/send': '{"to":"zoe","from":"bo","content":"x"}',
+  '/api/v1/token': '{"code":"none"}',
+};
+/** What the owner gets: a code that is none is refused to everybody. */
+const served = (route: string): number => (route === 'POST /api/v1/token' ? 403 : 200);
 
 let rig: StatusRig;
 before(async () => {
@@ -20,10 +27,12 @@ function requests(): { readonly route: string; readonly bytes: (host: string, ..
   const targets: Readonly<Record<string, string>> = {
     '/api/inbox': '/api/inbox?persona=zoe&mark_read=false',
     '/api/v1/actions/:name': '/api/v1/actions/echo',
+    '/api/v1/personas/:id': '/api/v1/personas/zoe',
+    '/api/v1/personas/:id/events': '/api/v1/personas/zoe/events',
   };
   return rig.server.routes.map((route) => {
     const [method = '', path = ''] = route.split(' ');
-    const body = path === '/api/send' ? '{"to":"zoe","from":"bo","content":"x"}' : '{}';
+    const body = BODIES[path] ?? '{}';
     const type = ['Content-Type: application/json', `Content-Length: ${body.length}`];
     const bytes = (host: string, ...headers: string[]): string => {
       const lines = [`${method} ${targets[path] ?? path} HTTP/1.1`, `Host: ${host}`, ...headers, 'Connection: close'];
@@ -43,14 +52,24 @@ describe('with tokenEverywhere every route of the router', () => {
       assert.ok(routes.includes(one), one);
     assert.deepEqual(
       routes.filter((route) => TELLS_NOTHING.test(route) && !route.includes('/assets/')),
-      ['GET /healthz', 'HEAD /healthz', 'GET /', 'HEAD /'],
+      [
+        'GET /',
+        'HEAD /',
+        'GET /healthz',
+        'HEAD /healthz',
+        'GET /readyz',
+        'HEAD /readyz',
+        'GET /openapi.json',
+        'HEAD /openapi.json',
+        'POST /api/v1/token',
+      ],
     );
   });
 
   test('answers 401 without the token, but for the page, its files and healthz, and shows nothing', async () => {
     for (const { route, bytes } of requests()) {
       const { status, head, body } = await raw(rig.port, bytes(`127.0.0.1:${rig.port}`));
-      assert.equal(status, TELLS_NOTHING.test(route) ? 200 : 401, route);
+      assert.equal(status, TELLS_NOTHING.test(route) ? served(route) : 401, route);
       if (status === 401) assert.match(head, /www-authenticate: Bearer/i, route);
       if (!route.includes('/assets/')) assert.doesNotMatch(body, /\bzoe\b|SECRET|0\.0\.0-test|cafe/, route);
     }
@@ -60,7 +79,7 @@ describe('with tokenEverywhere every route of the router', () => {
     for (const { route, bytes } of requests()) {
       const host = `127.0.0.1:${rig.port}`;
       assert.equal((await raw(rig.port, bytes(host, `${bearer}x`))).status, 401, route);
-      assert.equal((await raw(rig.port, bytes(host, bearer))).status, 200, route);
+      assert.equal((await raw(rig.port, bytes(host, bearer))).status, served(route), route);
     }
   });
 
@@ -76,12 +95,23 @@ describe('with tokenEverywhere every route of the router', () => {
 
   test('asks for no token on the owner-only socket', async () => {
     for (const { route, bytes } of requests())
-      assert.equal((await raw(rig.socketPath, bytes('localhost'))).status, 200, route);
+      assert.equal((await raw(rig.socketPath, bytes('localhost'))).status, served(route), route);
   });
 });
 
 test('with tokenEverywhere what is not served is 401 too: nobody learns what there is', async () => {
   assert.equal((await fetch(`http://127.0.0.1:${rig.port}/no/such/route`)).status, 401);
+});
+
+test('with tokenEverywhere readyz says which of both it is, and to the owner who it is about', async () => {
+  await using starting = await statusRig({ tokenEverywhere: true });
+  starting.join('zoe');
+  const ask = async (headers: Record<string, string>): Promise<string> =>
+    (await fetch(`http://127.0.0.1:${starting.port}/readyz`, { headers })).text();
+  const closed = await ask({});
+  assert.match(closed, /"code":"starting"/);
+  assert.doesNotMatch(closed, /zoe/);
+  assert.match(await ask({ Authorization: `Bearer ${TOKEN}` }), /zoe/);
 });
 
 test('with tokenEverywhere healthz says that it is up, and no more; to the owner it tells who answers', async () => {
@@ -107,10 +137,12 @@ test('with tokenEverywhere stream and long-poll go on with the token: text, and 
 
 test('without tokenEverywhere only message text, sending and actions ask for the token', async () => {
   await using open = await statusRig();
+  open.join('zoe');
+  open.look('zoe', 0);
   const closed = open.server.routes.filter((route) => /\/api\/(inbox|send|v1\/actions)/.test(route));
   assert.equal(closed.length, 4);
   for (const { route, bytes } of requests()) {
     const { status } = await raw(open.port, bytes(`127.0.0.1:${open.port}`));
-    assert.equal(status, closed.includes(route) ? 401 : 200, route);
+    assert.equal(status, closed.includes(route) ? 401 : served(route), route);
   }
 });

@@ -48,6 +48,7 @@ export const PersonaWire = Type.Object(
     asOf: Nullable(Time('When the numbers were seen. Null: never.')),
     staleAfter: Nullable(Time('The numbers are old when nothing newer has come by then.')),
     muted: Silence,
+    hidden: Type.Boolean({ description: 'Left out of totals and causes, and of tray, page and notifications.' }),
     eventsFile: Nullable(Type.String({ description: 'Absolute path of the file its agent follows.' })),
   },
   closed,
@@ -83,12 +84,12 @@ export const StatusWire = Type.Object(
     port: Type.Integer({ minimum: 0, maximum: 65535, description: 'The loopback port of the status server.' }),
     totals: Type.Object(
       {
-        unread: Nullable(Whole('The sum over all personas. Null when no part of it is known.')),
+        unread: Nullable(Whole('The sum over all personas that are not hidden. Null when no part of it is known.')),
         unreadIs: UnreadIs,
         urgent: Nullable(Whole('As unread.')),
-        up: Whole('Personas that are UP.'),
-        down: Whole('Personas that are DOWN.'),
-        personas: Whole('All personas.'),
+        up: Whole('Personas that are UP and not hidden.'),
+        down: Whole('Personas that are DOWN and not hidden.'),
+        personas: Whole('All that are not hidden.'),
       },
       closed,
     ),
@@ -99,9 +100,16 @@ export const StatusWire = Type.Object(
     }),
     tray: Type.Object({ state: Type.String({ description: 'How the tray icon does.' }) }, closed),
     notifications: Type.Object(
-      { state: Type.String({ description: 'How desktop notifications do.' }), pausedUntil: Silence },
+      {
+        state: Type.String({ description: 'How desktop notifications do.' }),
+        pausedUntil: Silence,
+        quietUntil: Silence,
+      },
       closed,
     ),
+    autostart: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'Whether Hivebar starts at login. Null: it can not be told here.',
+    }),
   },
   { ...closed, title: 'Hivebar status' },
 );

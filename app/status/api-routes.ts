@@ -1,0 +1,65 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Current, matches } from './current.ts';
+import type { EventPages } from './event-pages.ts';
+import { Refusal } from './problem.ts';
+import { eventsQuery } from './queries.ts';
+
+/** Kept by a browser, but asked for anew each time. */
+export const REVALIDATE = 'private, no-cache';
+
+/**
+ * What a script asks: the status as a whole, the personas of it, one of them, and the events that were told. Everything
+ * but the text of events is open (Decision 4). A part of the status has the ETag of the whole.
+ */
+export function apiRoutes(
+  app: FastifyInstance,
+  current: () => Current,
+  pages: EventPages,
+  signalOf: (request: FastifyRequest) => AbortSignal,
+): void {
+  const fresh = (request: FastifyRequest, reply: FastifyReply, body: (now: Current) => string): FastifyReply => {
+    const now = current();
+    void reply.header('ETag', now.etag).header('Cache-Control', REVALIDATE);
+    if (matches(request.headers['if-none-match'], now.etag)) return reply.code(304).send();
+    return reply.type('application/json; charset=utf-8').send(body(now));
+  };
+  for (const path of ['/status.json', '/api/v1/status']) {
+    app.get(path, async (request, reply) => fresh(request, reply, ({ body }) => body));
+  }
+  app.get('/api/v1/personas', async (request, reply) =>
+    fresh(request, reply, ({ wire: { rev, generatedAt, personas } }) => JSON.stringify({ rev, generatedAt, personas })),
+  );
+  app.get<Named>('/api/v1/personas/:id', async (request, reply) =>
+    fresh(request, reply, (now) => {
+      const { rev, generatedAt } = now.wire;
+      return JSON.stringify({ rev, generatedAt, persona: personaOf(now, request.params.id) });
+    }),
+  );
+  const events = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    persona: string | null,
+  ): Promise<FastifyReply> => {
+    const { since, limit = 100, wait = 0 } = eventsQuery(request.url);
+    const asked = { persona, since: since ?? null, limit, waitSeconds: wait, right: request.right };
+    const body = await pages.page(asked, signalOf(request));
+    return reply.type('application/json; charset=utf-8').send(body);
+  };
+  app.get('/api/v1/events', async (request, reply) => events(request, reply, null));
+  app.get<Named>('/api/v1/personas/:id/events', async (request, reply) => {
+    const { id } = personaOf(current(), request.params.id);
+    return events(request, reply, id);
+  });
+}
+
+interface Named {
+  Params: { id: string };
+}
+
+/** @throws Refusal 404 */
+function personaOf({ wire }: Current, id: string) {
+  const persona = wire.personas.find((one) => one.id === id);
+  if (persona !== undefined) return persona;
+  const name = JSON.stringify(id.slice(0, 200));
+  throw new Refusal(404, 'no-persona', `no persona ${name} is watched`, 'see /api/v1/personas for those that are');
+}

@@ -1,0 +1,121 @@
+import type { PersonaId } from '../../core/model/index.ts';
+import type { Clock } from '../../core/ports/index.ts';
+import type { OutboxRow } from '../../core/sinks/outbox/index.ts';
+import { Refusal } from './problem.ts';
+import { MAX_EVENTS, MAX_WAIT_SECONDS } from './queries.ts';
+import { lineFor } from './redact.ts';
+import type { EventLog } from './stream.ts';
+
+export interface EventsAsked {
+  /** Null: of all. */
+  readonly persona: PersonaId | null;
+  /** Only what was told after this event. `''`: all that is kept. Null: the newest, and nothing is waited for. */
+  readonly since: string | null;
+  readonly limit: number;
+  readonly waitSeconds: number;
+  readonly right: 'owner' | 'anyone';
+}
+
+/** Events that were told, a page at a time. */
+export interface EventPages {
+  /** How many answers are held now. */
+  readonly holds: number;
+  /**
+   * `{"events": [...], "last": EVENT_ID}`, where `last` is what to ask `since` next. Held as asked until an event is told
+   * or the signal aborts.
+   *
+   * @throws Refusal 410 when no event has the id; 503 when too many answers are held already.
+   */
+  page(asked: EventsAsked, signal: AbortSignal): Promise<string>;
+}
+
+/** An answer holds no more lines once it has so many characters; one event is always whole. */
+const MOST_CHARS = 1024 * 1024;
+/** So many rows are read at once. */
+const BATCH = 64;
+/** Further long-polls are refused, so that idle ones can not use up the process. */
+export const MAX_HOLDS = 100;
+
+export function eventPages(events: EventLog, clock: Clock): EventPages {
+  let holds = 0;
+
+  async function page(asked: EventsAsked, signal: AbortSignal): Promise<string> {
+    const { since, waitSeconds } = asked;
+    if (since === null) return answer(asked, newest(asked));
+    const rows = after(asked, since);
+    if (rows.length > 0 || waitSeconds === 0 || signal.aborted) return answer(asked, rows);
+    if (holds >= MAX_HOLDS) {
+      const next = 'end one of them, or follow /api/v1/stream';
+      throw new Refusal(503, 'too-many-holds', `${MAX_HOLDS} answers are held already`, next);
+    }
+    holds += 1;
+    try {
+      // nothing is told between the look above and this line: both are in one turn
+      await told(asked, signal);
+    } finally {
+      holds -= 1;
+    }
+    return answer(asked, after(asked, since));
+  }
+
+  /** Resolves with the next event that was asked for, when the time is over, or when nobody waits any more. */
+  async function told({ persona, waitSeconds }: EventsAsked, signal: AbortSignal): Promise<void> {
+    const came = new AbortController();
+    using _told = events.onTold((rows) => {
+      if (persona === null || rows.some((row) => row.persona === persona)) came.abort();
+    });
+    await clock.sleep(Math.min(waitSeconds, MAX_WAIT_SECONDS) * 1000, AbortSignal.any([signal, came.signal]));
+  }
+
+  function newest({ persona, limit }: EventsAsked): readonly OutboxRow[] {
+    return firstOf(events.latest(persona, Math.min(limit, MAX_EVENTS)).toReversed()).toReversed();
+  }
+
+  /** The oldest events after this one. */
+  function after({ persona, limit }: EventsAsked, since: string): readonly OutboxRow[] {
+    const most = Math.min(limit, MAX_EVENTS);
+    const first = events.since(persona, since === '' ? null : since, Math.min(most, BATCH));
+    if (first.is === 'unknown-id') throw gone(since);
+    const rows = [...first.rows];
+    let chars = charsOf(rows);
+    for (let last = rows.at(-1); last !== undefined && rows.length < most && chars < MOST_CHARS; last = rows.at(-1)) {
+      const more = events.after(persona, last.seq, Math.min(most - rows.length, BATCH));
+      if (more.length === 0) break;
+      rows.push(...more);
+      chars += charsOf(more);
+    }
+    return firstOf(rows);
+  }
+
+  return {
+    get holds() {
+      return holds;
+    },
+    page,
+  };
+}
+
+function answer({ since, right }: EventsAsked, rows: readonly OutboxRow[]): string {
+  const last = rows.at(-1)?.eventId ?? (since === '' ? null : since);
+  return `{"events":[${rows.map(({ line }) => lineFor(line, right)).join(',')}],"last":${JSON.stringify(last)}}`;
+}
+
+/** As many as one answer may hold, one at least. */
+function firstOf(rows: readonly OutboxRow[]): readonly OutboxRow[] {
+  let left = MOST_CHARS;
+  const end = rows.findIndex(({ line }, i) => {
+    left -= line.length;
+    return i > 0 && left < 0;
+  });
+  return end < 0 ? rows : rows.slice(0, end);
+}
+
+function charsOf(rows: readonly OutboxRow[]): number {
+  return rows.reduce((sum, { line }) => sum + line.length, 0);
+}
+
+function gone(since: string): Refusal {
+  const id = JSON.stringify(since.slice(0, 200));
+  const next = 'ask with an empty since for all that is kept, or without since for the newest, and go on from "last"';
+  return new Refusal(410, 'unknown-event', `no event that is kept has the id ${id}`, next);
+}

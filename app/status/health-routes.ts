@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { answerJson } from './answer.ts';
+import type { Loops } from './loops.ts';
+import { Refusal } from './problem.ts';
+
+/** More names than these are counted, not listed. */
+const MOST_NAMED = 10;
+
+/**
+ * `/healthz`: the process answers. `/readyz`: its loops are fresh, so what it shows is looked after; 503 while it starts,
+ * and when an inbox is not even tried any more. Who may not see the status learns which of both, and no names.
+ */
+export function healthRoutes(
+  app: FastifyInstance,
+  of: { readonly who: object; readonly loops: Loops; maySee(request: FastifyRequest): boolean },
+): void {
+  const bare = { config: { tellsNothing: true } } as const;
+  app.get('/healthz', bare, async (request, reply) =>
+    answerJson(reply, of.maySee(request) ? { ok: true, ...of.who } : { ok: true }),
+  );
+  app.get('/readyz', bare, async (request, reply) => {
+    const names = (all: readonly string[]): string => (of.maySee(request) ? `: ${listOf(all)}` : '');
+    const readiness = of.loops.readiness();
+    switch (readiness.is) {
+      case 'ready':
+        return answerJson(reply, of.maySee(request) ? { ready: true, personas: readiness.personas } : { ready: true });
+      case 'starting': {
+        const message = `it has only begun and waits for a first look${names(readiness.waits)}`;
+        throw new Refusal(503, 'starting', message, 'ask again in a second');
+      }
+      case 'stopped': {
+        const message = `nobody looks into these inboxes any more${names(readiness.personas)}`;
+        throw new Refusal(503, 'stopped', message, 'start Hivebar again, and report this with the log');
+      }
+    }
+  });
+}
+
+function listOf(names: readonly string[]): string {
+  const some = names.slice(0, MOST_NAMED).map((name) => JSON.stringify(name.slice(0, 100)));
+  if (names.length === 0) return 'the sources have not said who is there';
+  return names.length > MOST_NAMED ? `${some.join(', ')} and ${names.length - MOST_NAMED} more` : some.join(', ');
+}

@@ -1,0 +1,93 @@
+import type { Board, Fact } from '../../core/board/index.ts';
+import type { PersonaId } from '../../core/model/index.ts';
+import type { Clock } from '../../core/ports/index.ts';
+
+/** Whether every inbox is looked at as often as it should. */
+export type Readiness =
+  | { readonly is: 'ready'; readonly personas: number }
+  /** Something was not looked at yet, since the process has only begun. */
+  | { readonly is: 'starting'; readonly waits: readonly string[] }
+  /** These were not even tried for so long that their loops must have ended. An inbox that fails is tried. */
+  | { readonly is: 'stopped'; readonly personas: readonly PersonaId[] };
+
+/** What was done so far, counted from the facts of the board. */
+export interface Tally {
+  readonly looks: number;
+  readonly failures: number;
+  /** By name of the event. */
+  readonly events: ReadonlyMap<string, number>;
+}
+
+export interface Loops extends Disposable {
+  readonly tally: Tally;
+  readiness(): Readiness;
+}
+
+/** The waits between tries of an inbox that is down end here, so nothing that is tried more rarely is alive. */
+const CEILING_MS = 90_000;
+
+/**
+ * Follows when each inbox was last tried. A number can be old because its hive is down, which is no fault of ours and has
+ * its own cause on the board; or because nobody looks any more, which only this tells. Times are of the clock that stands
+ * still while the machine sleeps.
+ */
+export function followLoops(board: Board, clock: Clock): Loops {
+  const tries = new Map<PersonaId, { last: number; staleMs: number; tried: boolean }>();
+  const tally = { looks: 0, failures: 0, events: new Map<string, number>() };
+  let hasBegun = false;
+
+  const tried = (persona: PersonaId): void => {
+    const of = tries.get(persona);
+    if (of === undefined) return;
+    of.last = clock.monotonic();
+    of.tried = true;
+  };
+  const follow = (fact: Fact): void => {
+    switch (fact.is) {
+      case 'joined':
+        if (!tries.has(fact.persona))
+          tries.set(fact.persona, { last: clock.monotonic(), staleMs: fact.staleAfterMs, tried: false });
+        break;
+      case 'left':
+        tries.delete(fact.persona);
+        break;
+      case 'looked':
+        tally.looks += 1;
+        tried(fact.persona);
+        break;
+      case 'failed':
+        tally.failures += 1;
+        tried(fact.persona);
+        break;
+      case 'counted':
+      case 'held':
+        tried(fact.persona);
+        break;
+      case 'told':
+        for (const { event } of fact.events) tally.events.set(event, (tally.events.get(event) ?? 0) + 1);
+    }
+  };
+  // those who joined before anybody listened: what is on the board of them counts from now
+  for (const { id, reach, unread } of board.snapshot().personas) {
+    const staleMs = unread.asOf === null || unread.staleAfter === null ? 0 : unread.staleAfter - unread.asOf;
+    tries.set(id, { last: clock.monotonic(), staleMs, tried: reach.is !== 'unseen' });
+  }
+  const following = board.facts(follow);
+
+  return {
+    tally,
+    readiness() {
+      const now = clock.monotonic();
+      const stopped = [...tries].filter(([, { last, staleMs }]) => now - last > Math.max(staleMs, CEILING_MS));
+      if (stopped.length > 0) return { is: 'stopped', personas: stopped.map(([id]) => id).sort() };
+      const { hives } = board.snapshot();
+      const waits = [
+        ...hives.filter(({ state }) => state === 'PENDING').map(({ source }) => source),
+        ...[...tries].filter(([, { tried }]) => !tried).map(([id]) => id),
+      ];
+      hasBegun ||= waits.length === 0 && hives.length + tries.size > 0;
+      return hasBegun ? { is: 'ready', personas: tries.size } : { is: 'starting', waits };
+    },
+    [Symbol.dispose]: () => following[Symbol.dispose](),
+  };
+}

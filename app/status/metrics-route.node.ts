@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify';
+import type { Loops } from './loops.ts';
+import { type Metric, metricsOf, type ProcessFigures, type ReaderFigures } from './metrics.ts';
+import type { StatusWire } from './wire.ts';
+
+/**
+ * `GET /metrics` for Prometheus. The library writes the text and escapes what is others'; it is loaded with the first
+ * request, and it has no collectors of its own, so that it sets no timer.
+ */
+export function metricsRoute(
+  app: FastifyInstance,
+  of: { readonly status: () => StatusWire; readonly loops: Loops; readonly readers: () => ReaderFigures },
+): void {
+  app.get('/metrics', async (_request, reply) => {
+    const write = await writer();
+    const { loops, readers, status } = of;
+    // after the load, so that the numbers are those of this moment
+    const metrics = metricsOf({ status: status(), tally: loops.tally, readers: readers(), process: figures() });
+    const { type, text } = await write(metrics);
+    return reply.type(type).send(text);
+  });
+}
+
+async function writer(): Promise<(metrics: readonly Metric[]) => Promise<{ type: string; text: string }>> {
+  const [{ default: Registry }, { default: Gauge }, { default: Counter }] = await Promise.all([
+    import('prom-client/lib/registry.js'),
+    import('prom-client/lib/gauge.js'),
+    import('prom-client/lib/counter.js'),
+  ]);
+  return async (metrics) => {
+    const registry = new Registry();
+    for (const { name, help, type, samples } of metrics) {
+      const labelNames = Object.keys(samples[0]?.labels ?? {});
+      const configuration = { name, help, labelNames, registers: [registry] };
+      if (type === 'gauge') {
+        const gauge = new Gauge(configuration);
+        for (const { labels, value } of samples) gauge.set(labels, value);
+      } else {
+        const counter = new Counter(configuration);
+        for (const { labels, value } of samples) counter.inc(labels, value);
+      }
+    }
+    return { type: registry.contentType, text: await registry.metrics() };
+  };
+}
+
+function figures(): ProcessFigures {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return {
+    node: process.version,
+    startedAtSeconds: (Date.now() - process.uptime() * 1000) / 1000,
+    cpuSeconds: (user + system) / 1e6,
+    residentBytes: rss,
+    heapUsedBytes: heapUsed,
+  };
+}

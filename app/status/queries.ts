@@ -1,0 +1,102 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { XStatic } from 'typebox/schema';
+import { Refusal } from './problem.ts';
+
+/** The longest hold in seconds; who asks for more gets this. */
+export const MAX_WAIT_SECONDS = 60;
+/** The most events in one answer; who asks for more gets this. */
+export const MAX_EVENTS = 1000;
+
+/** What `GET /api/v1/events` and `GET /api/v1/personas/ID/events` ask. `openapi.json` shows the same schema. */
+export const EVENTS_QUERY = {
+  type: 'object',
+  properties: {
+    since: {
+      type: 'string',
+      maxLength: 1000,
+      description:
+        'An `event_id`: only what was told after it, oldest first. Empty: all that is kept. Left out: the newest ones.',
+    },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      default: 100,
+      description: `So many events at most, and never more than ${MAX_EVENTS} or about 1 MiB.`,
+    },
+    wait: {
+      type: 'number',
+      minimum: 0,
+      default: 0,
+      description: `With \`since\`: where there is nothing yet, hold the answer for so many seconds, at most ${MAX_WAIT_SECONDS}, until an event is told.`,
+    },
+  },
+  additionalProperties: false,
+} as const;
+
+export type EventsQuery = XStatic<typeof EVENTS_QUERY>;
+
+/** What `GET /api/v1/stream` asks; a `Last-Event-ID` goes first. */
+export const STREAM_QUERY = {
+  type: 'object',
+  properties: {
+    since: {
+      type: 'string',
+      maxLength: 1000,
+      description:
+        'An `event_id`: what was told after it, and then what comes. Empty: all that is kept. Left out: what comes.',
+    },
+  },
+  additionalProperties: false,
+} as const;
+
+/** What `POST /api/v1/token` takes. */
+export const TOKEN_BODY = {
+  type: 'object',
+  properties: { code: { type: 'string', maxLength: 200, description: 'From the one-time link: `#once=CODE`.' } },
+  required: ['code'],
+  additionalProperties: false,
+} as const;
+
+/** @throws Refusal 400 when the query of this URL does not fit; a key that is given twice or not known fits nothing. */
+export const eventsQuery = (url: string): EventsQuery => query.checked('query', paramsOf(url), EVENTS_QUERY);
+
+/** @throws Refusal 400 */
+export const streamQuery = (url: string): XStatic<typeof STREAM_QUERY> =>
+  query.checked('query', paramsOf(url), STREAM_QUERY);
+
+/** @throws Refusal 400 */
+export const tokenBody = (body: unknown): XStatic<typeof TOKEN_BODY> => json.checked('body', body, TOKEN_BODY);
+
+const query = checker(true);
+const json = checker(false);
+
+/** Compiles a schema when it is first needed. `coerce`: numbers come as text. */
+function checker(coerce: boolean) {
+  const compiled = new Map<object, ValidateFunction>();
+  let ajv: Ajv2020 | null = null;
+  const fitOf = (schema: object): ValidateFunction => {
+    ajv ??= new Ajv2020({ strict: true, coerceTypes: coerce });
+    const fits = compiled.get(schema) ?? ajv.compile(schema);
+    compiled.set(schema, fits);
+    return fits;
+  };
+  return {
+    checked<const S extends object>(what: string, value: unknown, schema: S): XStatic<S> {
+      const fits = fitOf(schema);
+      if (fits(value)) return value as XStatic<S>;
+      const why = (ajv as Ajv2020).errorsText(fits.errors, { dataVar: what });
+      throw new Refusal(400, 'usage', why, 'mend the request and send it again; see /openapi.json');
+    },
+  };
+}
+
+function paramsOf(url: string): object {
+  const at = url.indexOf('?');
+  const params = new URLSearchParams(at < 0 ? '' : url.slice(at));
+  return Object.fromEntries(
+    [...new Set(params.keys())].map((key) => {
+      const values = params.getAll(key);
+      return [key, values.length === 1 ? values[0] : values];
+    }),
+  );
+}

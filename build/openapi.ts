@@ -1,0 +1,332 @@
+/** Writes assets/openapi.json from the schemas of the wire, the queries and the actions: `node build/openapi.ts`. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createActions } from '../app/actions/index.ts';
+import * as answers from '../app/status/answers.ts';
+import { EVENTS_QUERY, STREAM_QUERY, TOKEN_BODY } from '../app/status/queries.ts';
+import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../app/status/wire.ts';
+import { realClock } from '../core/ports/index.ts';
+
+export const OPENAPI_FILE = join(import.meta.dirname, '..', 'assets', 'openapi.json');
+
+interface ObjectSchema {
+  readonly properties: Readonly<Record<string, object>>;
+  readonly required?: readonly string[];
+}
+
+interface Operation {
+  readonly id: string;
+  readonly summary: string;
+  readonly tag: 'status' | 'events' | 'actions' | 'local hive' | 'page';
+  /** `never`: also where the setting `tokenEverywhere` asks for it on all others. */
+  readonly token: 'always' | 'never' | 'if told to';
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: ObjectSchema;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  readonly answer: { readonly type: string; readonly schema: object };
+  readonly has304?: true;
+  /** Refusals of its own; those of the guard and of the token are everywhere. */
+  readonly refusals?: Readonly<Record<number, string>>;
+}
+
+const json = (schema: object) => ({ type: 'application/json', schema });
+const text = (type: string) => ({ type, schema: { type: 'string' } });
+const PERSONA = { id: 'The id of a persona, percent-encoded.' };
+const NO_PERSONA = 'no such persona is watched';
+const BAD_QUERY = 'the query does not fit';
+const EVENT_REFUSALS = {
+  400: BAD_QUERY,
+  410: 'no event that is kept has this id: ask with an empty `since`, or without it, and go on from `last`',
+  503: 'too many answers are held',
+};
+
+/** By method and path, as the router knows them; `:name` of the actions stands for each of them. */
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  'GET /': { id: 'page', summary: 'The status page', tag: 'page', token: 'never', answer: text('text/html') },
+  'GET /assets/:name': {
+    id: 'asset',
+    summary: 'What the page loads',
+    tag: 'page',
+    token: 'never',
+    path: { name: 'The name of a file.' },
+    answer: text('*/*'),
+    has304: true,
+  },
+  'POST /api/v1/token': {
+    id: 'redeem',
+    summary: 'Hands in the code of a one-time link for the token; a code is good once and for a minute',
+    tag: 'page',
+    token: 'never',
+    body: TOKEN_BODY,
+    answer: json(answers.TokenAnswer),
+    refusals: { 400: 'the body does not fit', 403: 'the code is used, too old or none', 429: 'too many wrong codes' },
+  },
+  'GET /openapi.json': {
+    id: 'openapi',
+    summary: 'This document',
+    tag: 'page',
+    token: 'never',
+    answer: json({ type: 'object' }),
+    has304: true,
+  },
+  'GET /healthz': {
+    id: 'health',
+    summary: 'The process answers',
+    tag: 'status',
+    token: 'never',
+    answer: json(answers.HealthAnswer),
+  },
+  'GET /readyz': {
+    id: 'ready',
+    summary: 'Every inbox is looked at as often as it should',
+    tag: 'status',
+    token: 'never',
+    answer: json(answers.ReadyAnswer),
+    refusals: { 503: '`starting`, or `stopped` with the names of inboxes that nobody looks into any more' },
+  },
+  'GET /metrics': {
+    id: 'metrics',
+    summary: 'The same numbers for Prometheus',
+    tag: 'status',
+    token: 'if told to',
+    answer: text('text/plain'),
+  },
+  ...Object.fromEntries(
+    ['/status.json', '/api/v1/status'].map((path) => [
+      `GET ${path}`,
+      {
+        id: path === '/status.json' ? 'statusJson' : 'status',
+        summary: 'Everything that is shown',
+        tag: 'status',
+        token: 'if told to',
+        answer: json(StatusWire),
+        has304: true,
+      } satisfies Operation,
+    ]),
+  ),
+  'GET /api/v1/personas': {
+    id: 'personas',
+    summary: 'Every persona that is watched',
+    tag: 'status',
+    token: 'if told to',
+    answer: json(answers.PersonasAnswer),
+    has304: true,
+  },
+  'GET /api/v1/personas/:id': {
+    id: 'persona',
+    summary: 'One persona',
+    tag: 'status',
+    token: 'if told to',
+    path: PERSONA,
+    answer: json(answers.PersonaAnswer),
+    has304: true,
+    refusals: { 404: NO_PERSONA },
+  },
+  'GET /api/v1/events': {
+    id: 'events',
+    summary: 'Events of all personas; sender and text only with the token',
+    tag: 'events',
+    token: 'if told to',
+    query: EVENTS_QUERY,
+    answer: json(answers.EventsAnswer),
+    refusals: EVENT_REFUSALS,
+  },
+  'GET /api/v1/personas/:id/events': {
+    id: 'personaEvents',
+    summary: 'Events of one persona; sender and text only with the token',
+    tag: 'events',
+    token: 'if told to',
+    path: PERSONA,
+    query: EVENTS_QUERY,
+    answer: json(answers.EventsAnswer),
+    refusals: { ...EVENT_REFUSALS, 404: NO_PERSONA },
+  },
+  'GET /api/v1/stream': {
+    id: 'stream',
+    summary: 'Server-sent events: `hello`, `gap`, `event` and `status`; sender and text only with the token',
+    tag: 'events',
+    token: 'if told to',
+    query: STREAM_QUERY,
+    headers: { 'Last-Event-ID': 'As `since`, and before it.' },
+    answer: text('text/event-stream'),
+    refusals: { 400: BAD_QUERY, 503: 'too many streams are open' },
+  },
+  'GET /api/inbox': {
+    id: 'inbox',
+    summary: 'Messages of the local hive. Marks them as read unless `mark_read=false`',
+    tag: 'local hive',
+    token: 'always',
+    query: {
+      properties: {
+        persona: { type: 'string' },
+        mark_read: { type: 'boolean', default: true },
+        before_id: { type: 'integer', minimum: 0, description: 'Only older ones.' },
+        limit: { type: 'integer', minimum: 1, default: 200, description: 'At most 1,000.' },
+        unread_only: { type: 'boolean', default: false },
+      },
+      required: ['persona'],
+    },
+    answer: json(answers.InboxAnswer),
+    refusals: { 400: BAD_QUERY },
+  },
+  'GET /api/personas': {
+    id: 'hivePersonas',
+    summary: 'Personas of the local hive',
+    tag: 'local hive',
+    token: 'if told to',
+    answer: json(answers.HivePersonasAnswer),
+  },
+  'GET /api/notify/pending': {
+    id: 'pending',
+    summary: 'Who has unread mail in the local hive',
+    tag: 'local hive',
+    token: 'if told to',
+    query: {
+      properties: {
+        cursor: { type: 'string', description: 'Of the answer before.' },
+        wait: { type: 'number', minimum: 0, description: 'With `cursor`: seconds to hold until something changes.' },
+      },
+    },
+    answer: json(answers.PendingAnswer),
+    refusals: { 400: BAD_QUERY },
+  },
+  'POST /api/send': {
+    id: 'send',
+    summary: 'Sends a message in the local hive; it is on the disk when this is answered',
+    tag: 'local hive',
+    token: 'always',
+    body: {
+      type: 'object',
+      properties: {
+        to: { type: 'string' },
+        from: { type: 'string' },
+        content: { type: 'string' },
+        urgent: { type: 'boolean', default: false },
+      },
+      required: ['to', 'from', 'content'],
+    },
+    answer: json(answers.SentAnswer),
+    refusals: { 400: 'the body does not fit', 413: 'the message is too large', 507: 'the disk is full' },
+  },
+};
+
+/** The actions, whose params are the schemas that check them. Their table is made here without a house: none is run. */
+function actionOperations(): readonly (readonly [string, Operation])[] {
+  const house = {} as Parameters<typeof createActions>[0];
+  return [...createActions(house, realClock).values()].map(({ name, title, params, asks }) => [
+    `POST /api/v1/actions/${name}`,
+    {
+      id: `action-${name}`,
+      summary: title,
+      tag: 'actions',
+      token: asks === 'token' ? 'always' : 'if told to',
+      body: params,
+      answer: json(answers.ActionAnswer),
+      refusals: { 400: 'the params do not fit' },
+    },
+  ]);
+}
+
+const NAMED: readonly (readonly [string, object])[] = [
+  ['Status', StatusWire],
+  ['Persona', PersonaWire],
+  ['Cause', CauseWire],
+  ['Hive', HiveWire],
+  ['Event', answers.EventWire],
+  ['Problem', answers.ProblemAnswer],
+];
+
+/** The document as the file holds it. */
+export function openapi(): string {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [route, operation] of [...Object.entries(OPERATIONS), ...actionOperations()]) {
+    const [method = '', path = ''] = route.split(' ');
+    const of = path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[of] = { ...paths[of], [method.toLowerCase()]: shown(operation) };
+  }
+  const document = {
+    openapi: '3.1.0',
+    info: {
+      title: 'Hivebar',
+      version: '1',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      description:
+        'Counts and states are open on loopback; message text and actions need the token of the run directory. Within this version keys are only ever added.',
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'The line of `run/token`.' } },
+      responses: {
+        Problem: {
+          description: 'Refused, with the next step',
+          content: { 'application/json': { schema: ref('Problem') } },
+        },
+      },
+      schemas: Object.fromEntries(NAMED.map(([name, schema]) => [name, inside(schema)])),
+    },
+  };
+  return `${JSON.stringify(document, null, 1)}\n`;
+}
+
+function shown(operation: Operation): object {
+  const { id, summary, tag, token, path, query, headers, body, answer, has304, refusals } = operation;
+  const parameters = [
+    ...Object.entries(path ?? {}).map(([name, description]) =>
+      parameter('path', name, { type: 'string', description }, true),
+    ),
+    ...Object.entries(query?.properties ?? {}).map(([name, schema]) =>
+      parameter('query', name, schema, query?.required?.includes(name) ?? false),
+    ),
+    ...Object.entries(headers ?? {}).map(([name, description]) =>
+      parameter('header', name, { type: 'string', description }, false),
+    ),
+  ];
+  const problem = { $ref: '#/components/responses/Problem' };
+  const described = Object.entries(refusals ?? {}).map(([status, description]) => [
+    status,
+    { description, content: { 'application/json': { schema: ref('Problem') } } },
+  ]);
+  return {
+    operationId: id,
+    summary,
+    tags: [tag],
+    security: token === 'always' ? [{ token: [] }] : token === 'never' ? [{}] : [{}, { token: [] }],
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body === undefined ? {} : { requestBody: { content: { 'application/json': { schema: body } } } }),
+    responses: {
+      200: { description: 'OK', content: { [answer.type]: { schema: schemaOf(answer.schema) } } },
+      ...(has304 ? { 304: { description: 'As the `ETag` of `If-None-Match` says' } } : {}),
+      ...Object.fromEntries(described),
+      default: problem,
+    },
+  };
+}
+
+function parameter(place: string, name: string, schema: object, required: boolean): object {
+  const { description, ...rest } = schema as { description?: string };
+  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: rest };
+}
+
+function ref(name: string): object {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function schemaOf(schema: object): unknown {
+  const name = NAMED.find(([, one]) => one === schema)?.[0];
+  return name === undefined ? inside(schema) : ref(name);
+}
+
+/** What is in a schema, with those that have a name named. */
+function inside(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((one) => (isObject(one) ? schemaOf(one) : one));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, isObject(one) ? schemaOf(one) : one]));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+if (import.meta.main) writeFileSync(OPENAPI_FILE, openapi());
