@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createBoard, type Fact } from '../../core/board/index.ts';
+import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { fakeClock } from '../../test/kit/fake-clock.ts';
+import { mailOf } from '../../test/kit/status-rig.ts';
+import { followLoops } from './loops.ts';
+
+const HIVE = 'http://127.0.0.1:7474';
+
+function rig() {
+  const clock = fakeClock();
+  const board = createBoard();
+  const join = (persona: string, staleAfterMs = 180_000): void =>
+    board.put({
+      is: 'joined',
+      at: clock.now(),
+      persona,
+      source: 'kijito',
+      address: persona,
+      label: persona,
+      stem: persona,
+      eventsFile: null,
+      lastEventId: null,
+      staleAfterMs,
+    });
+  const look = (persona: string): void => {
+    const at = clock.now();
+    const counts = { unread: exactly(0), urgent: exactly(0), vital: VITAL_NOT_REPORTED, cursor: 1 };
+    board.put({ is: 'looked', at, persona, reach: { is: 'up', since: at }, ...counts });
+  };
+  const fail = (persona: string): void => {
+    const fault = new Fault('refused', 'refused', { is: 'source', key: HIVE });
+    const reach = { is: 'down', since: 0, failures: 9, why: 'refused' } as const;
+    board.put({ is: 'failed', at: clock.now(), persona, fault, reach });
+  };
+  const source = (fault: Fault | null): void =>
+    board.put({ is: 'source', at: clock.now(), source: 'kijito', address: HIVE, fault } satisfies Fact);
+  return { clock, board, join, look, fail, source, loops: followLoops(board, clock) };
+}
+
+test('it is starting until every source has said who is there and every inbox was tried', () => {
+  const { loops, join, look, fail, source } = rig();
+  assert.deepEqual(loops.readiness(), { is: 'starting', waits: [] });
+  join('ada');
+  join('bo');
+  look('ada');
+  assert.deepEqual(loops.readiness(), { is: 'starting', waits: ['bo'] });
+  fail('bo');
+  source(null);
+  assert.deepEqual(loops.readiness(), { is: 'ready', personas: 2 });
+});
+
+test('a source without anybody is ready, and so is one that is down: that is an outage, and it is asked again', () => {
+  for (const fault of [null, new Fault('refused', 'refused', { is: 'source', key: HIVE })]) {
+    const { loops, source } = rig();
+    source(fault);
+    assert.deepEqual(loops.readiness(), { is: 'ready', personas: 0 });
+  }
+});
+
+test('once ready, somebody new does not make it starting again', () => {
+  const { loops, join, look } = rig();
+  join('ada');
+  look('ada');
+  assert.equal(loops.readiness().is, 'ready');
+  join('bo');
+  assert.equal(loops.readiness().is, 'ready');
+});
+
+test('an inbox that nobody tries any more is named when its numbers are old; one that fails all the time is not', async () => {
+  const { clock, loops, join, look, fail } = rig();
+  for (const persona of ['ada', 'bo', 'cy']) join(persona);
+  for (const persona of ['ada', 'bo', 'cy']) look(persona);
+  for (let i = 0; i < 3; i += 1) {
+    assert.equal(loops.readiness().is, 'ready');
+    await clock.advance(60_000);
+    look('ada');
+    fail('bo');
+  }
+  await clock.advance(1);
+  assert.deepEqual(loops.readiness(), { is: 'stopped', personas: ['cy'] });
+  look('cy');
+  assert.equal(loops.readiness().is, 'ready');
+});
+
+test('an inbox that was never tried since it came is named too, and one that left is forgotten', async () => {
+  const { clock, board, loops, join } = rig();
+  join('ada');
+  await clock.advance(180_001);
+  assert.deepEqual(loops.readiness(), { is: 'stopped', personas: ['ada'] });
+  board.put({ is: 'left', at: clock.now(), persona: 'ada' });
+  assert.deepEqual(loops.readiness(), { is: 'starting', waits: ['kijito'] });
+});
+
+test('quick polling does not count the waits of an inbox that is down as a loop that stopped', async () => {
+  const { clock, loops, join, look, fail } = rig();
+  join('ada', 6000);
+  look('ada');
+  fail('ada');
+  await clock.advance(60_000); // the ceiling of the waits
+  assert.equal(loops.readiness().is, 'ready');
+  await clock.advance(30_001);
+  assert.equal(loops.readiness().is, 'stopped');
+});
+
+test('who was on the board before is followed from then on', async () => {
+  const { clock, board, join, look } = rig();
+  join('ada');
+  look('ada');
+  const later = followLoops(board, clock);
+  assert.deepEqual(later.readiness(), { is: 'ready', personas: 1 });
+  await clock.advance(180_001);
+  assert.deepEqual(later.readiness(), { is: 'stopped', personas: ['ada'] });
+});
+
+test('looks, failures and events are counted, until it is disposed', () => {
+  const { board, loops, join, look, fail } = rig();
+  join('ada');
+  look('ada');
+  look('ada');
+  fail('ada');
+  const told: Fact = { is: 'told', at: 1, persona: 'ada', events: [mailOf('ada', 1), mailOf('ada', 2)] };
+  board.put(told);
+  board.put({ ...told, is: 'recalled' });
+  const counted = { looks: 2, failures: 1, events: new Map([['new', 2]]) };
+  assert.deepEqual(loops.tally, counted);
+  loops[Symbol.dispose]();
+  look('ada');
+  assert.deepEqual(loops.tally, counted);
+});
