@@ -1,7 +1,7 @@
 import type { PersonaView, Snapshot, Until } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
+import { plainOf } from './plain-letter.ts';
 import { spanLasts } from './span.ts';
-import { writtenAt } from './written.ts';
 
 /** Ages may lag this much: a hundred of them, each at its own second, are no reason to draw a hundred times a minute. */
 const AGES_EVERY_MS = 60_000;
@@ -26,6 +26,6 @@ export function changesAt(snapshot: Snapshot, now: Instant): Instant | null {
 }
 
 function agesOf({ reach, latest }: PersonaView): Instant[] {
-  const written = latest.flatMap(({ created }) => writtenAt(created) ?? []);
+  const written = latest.flatMap((letter) => plainOf(letter).at ?? []);
   return reach.is === 'down' ? [reach.since, ...written] : written;
 }

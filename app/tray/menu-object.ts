@@ -45,7 +45,7 @@ export class MenuObject {
 
     const changed = [...nodes.values()].filter((node) => {
       const old = before.get(node.id);
-      return old !== undefined && !same(old.properties, node.properties);
+      return old !== undefined && !sameProperties(old.properties, node.properties);
     });
     if (changed.length > 0) {
       const updated = changed.map((node) => [node.id, this.#values(node.properties, [])]);
@@ -55,7 +55,10 @@ export class MenuObject {
       });
       this.#events.emit('ItemsPropertiesUpdated', [updated, removed]);
     }
-    if (before.size !== nodes.size || [...nodes.values()].some((n) => !same(before.get(n.id)?.children, n.children))) {
+    if (
+      before.size !== nodes.size ||
+      [...nodes.values()].some((n) => !sameIds(before.get(n.id)?.children, n.children))
+    ) {
       this.#revision += 1;
       this.#events.emit('LayoutUpdated', [this.#revision, 0]);
     }
@@ -184,6 +187,11 @@ function propertiesOf(entry: MenuEntry): Properties {
   }
 }
 
-function same(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+function sameProperties(a: Properties, b: Properties): boolean {
+  const names = Object.keys(b);
+  return names.length === Object.keys(a).length && names.every((name) => a[name]?.[1] === b[name]?.[1]);
+}
+
+function sameIds(a: readonly number[] | undefined, b: readonly number[]): boolean {
+  return a?.length === b.length && b.every((id, i) => a[i] === id);
 }

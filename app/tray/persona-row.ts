@@ -3,14 +3,12 @@ import type { Instant } from '../../core/model/index.ts';
 import { atLeastOne, numberOf } from './counts.ts';
 import { isOn } from './icon.ts';
 import type { MenuCommand, MenuEntry, Wanted } from './model.ts';
+import { plainOf } from './plain-letter.ts';
 import { spanOf } from './span.ts';
 import { rowText } from './text.ts';
 import type { TimeText } from './time-text.node.ts';
-import { writtenAt } from './written.ts';
 
 const NAME_MOST = 40;
-const SENDER_MOST = 24;
-const LINE_MOST = 60;
 const REASON_MOST = 80;
 
 /** One persona: a row that says how it does, and behind it its latest messages and all that can be done. */
@@ -72,11 +70,10 @@ function lettersOf(p: PersonaView, now: Instant): MenuEntry[] {
   return p.latest.map((letter, i) => command(`letter ${i}`, letterText(letter, now), asks('open', p), p));
 }
 
-function letterText({ from, created, text }: Letter, now: Instant): string {
-  const at = writtenAt(created);
+function letterText(letter: Letter, now: Instant): string {
+  const { from, at, text } = plainOf(letter);
   const age = at === null ? '' : spanOf(now - at) || 'now';
-  const parts = [rowText(from, SENDER_MOST) || '?', age, rowText(text ?? '', LINE_MOST)];
-  return parts.filter((part) => part !== '').join(' · ');
+  return [from, age, text].filter((part) => part !== '').join(' · ');
 }
 
 function readOf(p: PersonaView): MenuEntry[] {

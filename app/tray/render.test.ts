@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { createBoard, type Fact } from '../../core/board/index.ts';
-import { exactly } from '../../core/model/index.ts';
+import { exactly, isoOf } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import type { TrayModel } from './model.ts';
@@ -87,4 +87,101 @@ test('a pause that ends by itself is drawn when it ends, and once stopped no tim
   await turn();
   assert.equal(clock.waiting, 0);
   assert.equal(shown.length, 2);
+});
+
+describe('a crowd of two hundred', () => {
+  const PERSONAS = 200;
+  const name = (i: number): string => `p${i}`;
+
+  function crowd() {
+    const clock = fakeClock();
+    const board = createBoard(silentLog);
+    const drawn: { readonly at: number; readonly model: TrayModel }[] = [];
+    const driver = {
+      show: (model: TrayModel) => void drawn.push({ at: clock.monotonic(), model }),
+      [Symbol.asyncDispose]: async () => {},
+    };
+    const looked = (i: number, unread: number): void =>
+      board.put({
+        is: 'looked',
+        at: clock.now(),
+        persona: name(i),
+        reach: { is: 'up', since: 0 },
+        unread: exactly(unread),
+        urgent: exactly(0),
+        vital: { is: 'live' },
+        cursor: unread,
+      });
+    const told = (i: number, id: number): void =>
+      board.put({
+        is: 'told',
+        at: clock.now(),
+        persona: name(i),
+        events: [
+          {
+            event: 'new',
+            source: 'local',
+            ts: isoOf(clock.now()),
+            id,
+            from: 'bo',
+            created: isoOf(clock.now()),
+            persona: name(i),
+            content: `mail ${id}`,
+            event_id: `${name(i)}:new:${id}`,
+            wake_class: 'mail',
+          },
+        ],
+      });
+    for (let i = 0; i < PERSONAS; i += 1) {
+      board.put({
+        is: 'joined',
+        at: clock.now(),
+        persona: name(i),
+        source: 'local',
+        address: name(i),
+        label: name(i),
+        stem: name(i),
+        eventsFile: null,
+        lastEventId: null,
+        staleAfterMs: 60_000,
+      });
+      looked(i, 0);
+    }
+    return { clock, board, driver, drawn, looked, told };
+  }
+
+  test('a storm of 10,000 mails in 50 s is drawn twice a second and no more, the last one included', async () => {
+    const { clock, board, driver, drawn, looked, told } = crowd();
+    await turn();
+    using _ = renderTray(board, driver, clock);
+    for (let id = 1; id <= 10_000; id += 1) {
+      looked(id % PERSONAS, Math.ceil(id / PERSONAS));
+      told(id % PERSONAS, id);
+      await turn();
+      await clock.advance(5);
+    }
+    await clock.advance(500);
+    const apart = drawn.slice(1).map(({ at }, i) => at - (drawn[i]?.at ?? 0));
+    assert.ok(Math.min(...apart) >= 500, `${Math.min(...apart)} ms apart`);
+    assert.ok(drawn.length > 90 && drawn.length <= 102, `${drawn.length} drawings`);
+    assert.equal(drawn.at(-1)?.model.summary, '10000 unread');
+  });
+
+  test('at rest it is drawn at most once a minute for the ages of its messages, and in the end once an hour', async () => {
+    const { clock, board, driver, drawn, told } = crowd();
+    for (let i = 0; i < PERSONAS; i += 1) {
+      told(i, 1);
+      await clock.advance(217); // each has its own second
+    }
+    await turn();
+    using _ = renderTray(board, driver, clock);
+    drawn.length = 0;
+    for (let minute = 0; minute < 30; minute += 1) await clock.advance(60_000);
+    assert.ok(drawn.length > 0 && drawn.length <= 30, `${drawn.length} in half an hour`);
+    for (let minute = 0; minute < 60; minute += 1) await clock.advance(60_000);
+    drawn.length = 0;
+    for (let minute = 0; minute < 10 * 60; minute += 1) await clock.advance(60_000);
+    assert.ok(drawn.length > 0 && drawn.length <= 20, `${drawn.length} in ten hours`);
+    assert.equal(clock.waiting, 1);
+  });
 });

@@ -16,6 +16,9 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10ff
 const ISOLATE = '\u2068';
 const ISOLATE_ENDS = '\u2069';
 
+/** What most text is: words of printable ASCII with one blank between them. It is fit as it stands. */
+const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
+
 /** Nothing beyond this is looked at; a mail may be a megabyte. */
 const LOOK_MOST = 16;
 
@@ -25,6 +28,7 @@ const LOOK_MOST = 16;
  */
 export function rowText(text: string, most: number): string {
   const near = text.slice(0, most * LOOK_MOST);
+  if (PLAIN.test(near)) return text.length <= most ? text : `${near.slice(0, most - 1).trimEnd()}…`;
   const line = near
     .toWellFormed()
     .replace(SEQUENCES, '')
