@@ -116,6 +116,73 @@ test('S6: a reader that is cut and comes back has every event once and in order,
   }
 });
 
+test('S6: cut at 1234, mail while cut, and the first catch-up fails: 1235, 1236 and 1237 come once each, in order', async () => {
+  await using rig = await statusRig();
+  const since = rig.outbox.since;
+  let asked = 0;
+  rig.outbox.since = (...of) => {
+    asked += 1;
+    if (asked === 1) throw new Error('the first catch-up fails');
+    return since(...of);
+  };
+  const first = await listen(rig);
+  await rig.mail('ada', 1234);
+  await first.until((m) => news(m).length === 1);
+  first.socket.destroy();
+  await rig.mail('ada', 1235, 1236);
+  const headers = { 'Last-Event-ID': 'ada:new:1234' };
+  const refused = await fetch(`http://127.0.0.1:${rig.port}/api/v1/stream`, { headers });
+  assert.equal(refused.status, 500, 'told as an answer, so that a client knows to come again');
+  assert.equal(((await refused.json()) as { error: { code: string } }).error.code, 'internal');
+  const back = await listen(rig, { since: 'ada:new:1234' });
+  await rig.mail('ada', 1237);
+  await back.until((m) => news(m).length === 3);
+  assert.deepEqual(back.ids(), ['ada:new:1235', 'ada:new:1236', 'ada:new:1237']);
+  assert.equal(asked, 2);
+  back.socket.destroy();
+});
+
+test('S6: where the catch-up fails half-way the stream is cut, and what was missed comes to who comes back', async () => {
+  await using rig = await statusRig();
+  await rig.bulk('ada', 1, 600);
+  const after = rig.outbox.after;
+  let asked = 0;
+  rig.outbox.after = (...of) => {
+    asked += 1;
+    if (asked === 2) throw new Error('the disk is away');
+    return after(...of);
+  };
+  const lost = await fetch(`http://127.0.0.1:${rig.port}/api/v1/stream?since=ada:new:1`)
+    .then((answer) => answer.text())
+    .catch((error: Error) => error);
+  assert.ok(lost instanceof Error, 'a hole is never passed over in silence');
+  const other = await listen(rig);
+  await rig.mail('bo', 1);
+  await other.until((m) => news(m).length === 1);
+  const back = await listen(rig, { since: 'ada:new:1' });
+  await back.until((m) => news(m).length === 600);
+  const all = Array.from({ length: 599 }, (_, i) => `ada:new:${i + 2}`);
+  assert.deepEqual(back.ids(), [...all, 'bo:new:1']);
+  for (const { socket } of [other, back]) socket.destroy();
+});
+
+test('an empty id is the beginning of all that is kept', async () => {
+  await using rig = await statusRig();
+  await rig.mail('ada', 1, 2);
+  for (const back of [await listen(rig, { query: '' }), await listen(rig, { since: '' })]) {
+    const all = await back.until((m) => news(m).length === 2);
+    assert.deepEqual(back.ids(), ['ada:new:1', 'ada:new:2']);
+    assert.deepEqual(all[0]?.data, { since: null });
+    back.socket.destroy();
+  }
+});
+
+test('a query that is none of the stream is 400: a misspelt since must not pass for none', async () => {
+  await using rig = await statusRig();
+  const answer = await fetch(`http://127.0.0.1:${rig.port}/api/v1/stream?sinse=ada:new:1`);
+  assert.equal(answer.status, 400);
+});
+
 test('a reader cut before its first event comes back to where it stood', async () => {
   await using rig = await statusRig();
   await rig.mail('ada', 1);
@@ -192,12 +259,30 @@ test('a stalled reader that leaves is forgotten, and a stop does not wait for on
   stays.socket.destroy();
 });
 
-test('more than 200 readers are sent away with 503', async () => {
+test('of 500 idle streams 200 are served; the others are told why, and everything else still answers', async () => {
   await using rig = await statusRig();
-  const readers = await Promise.all(Array.from({ length: 200 }, () => listen(rig)));
-  const answer = await fetch(`http://127.0.0.1:${rig.port}/api/v1/stream`);
-  assert.equal(answer.status, 503);
-  for (const { socket } of readers) socket.destroy();
+  rig.join('ada');
+  const sockets: Socket[] = [];
+  const heads = await Promise.all(
+    Array.from({ length: 500 }, async () => {
+      const socket = connect(rig.port, '127.0.0.1');
+      sockets.push(socket);
+      socket.on('error', () => {}); // those that are refused are closed
+      socket.write(`GET /api/v1/stream HTTP/1.1\r\nHost: 127.0.0.1:${rig.port}\r\nConnection: close\r\n\r\n`);
+      return await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(chunk.toString('utf8'))));
+    }),
+  );
+  const served = heads.filter((head) => head.startsWith('HTTP/1.1 200'));
+  const refused = heads.filter((head) => head.startsWith('HTTP/1.1 503'));
+  assert.deepEqual([served.length, refused.length], [200, 300]);
+  for (const head of refused) assert.match(head, /"too-many-streams".*"next":"close one/);
+  const from = performance.now();
+  assert.equal((await fetch(`http://127.0.0.1:${rig.port}/status.json`)).status, 200);
+  rig.look('ada', 1);
+  assert.ok(performance.now() - from < 1000);
+  for (const socket of sockets) socket.destroy();
+  const again = await listen(rig);
+  again.socket.destroy();
 });
 
 /** A stream under a clock that stands still, and one reader whose far end the test plays. */

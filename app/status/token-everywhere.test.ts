@@ -3,7 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { raw, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 
 /** What answers without the token all the same, since it tells nothing that is watched. */
-const TELLS_NOTHING = /^(GET|HEAD) (\/|\/healthz|\/readyz|\/openapi\.json|\/assets\/[\w-]+\.\w+)$|^POST \/api\/v1\/token$/;
+const TELLS_NOTHING =
+  /^(GET|HEAD) (\/|\/healthz|\/readyz|\/openapi\.json|\/assets\/[\w-]+\.\w+)$|^POST \/api\/v1\/token$/;
 
 const BODIES: Readonly<Record<string, string>> = {
   '/api/send': '{"to":"zoe","from":"bo","content":"x"}',
