@@ -12,10 +12,9 @@ import {
   noDriver,
   type OpenDriver,
   type Opens,
-  pageOpener,
   startNotify,
-  urlOpener,
 } from '../notify/index.ts';
+import { pageOpener, urlOpener } from '../open/index.ts';
 import { openIcons, openTray, renderTray } from '../tray/index.ts';
 import type { Machine } from './machine.ts';
 import type { ToldEarly } from './told-early.ts';

@@ -7,7 +7,7 @@ import type { Identity, OpenDriver } from './driver.ts';
 import { macHelperDriver, toasterDriver, type VendoredOptions } from './node-notifier.node.ts';
 import { notifySendDriver } from './notify-send.node.ts';
 import { osascriptDriver } from './osascript.ts';
-import { type Env, isProgram, programOnPath } from './programs.node.ts';
+import { type Env, isProgram, programOnPath } from '../programs.node.ts';
 import { terminalNotifierDriver } from './terminal-notifier.ts';
 
 export interface Desk {

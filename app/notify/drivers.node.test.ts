@@ -13,7 +13,7 @@ import type { DriverListener, DriverState, NotifyDriver, OpenDriver } from './dr
 import { macHelperDriver, toasterDriver } from './node-notifier.node.ts';
 import { notifySendDriver } from './notify-send.node.ts';
 import { groupOf } from './open-banners.ts';
-import { programOnPath } from './programs.node.ts';
+import { programOnPath } from '../programs.node.ts';
 
 const IDENTITY = { desktopEntry: 'hivebar', icon: '/icon.png' };
 const PAGE = 'http://127.0.0.1:7475/';

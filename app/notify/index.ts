@@ -3,7 +3,5 @@ export { keptAnnouncements } from './announcements.node.ts';
 export type { Banner, BannerKey, Opens } from './banner.ts';
 export { chooseDriver, type Desk, noDriver } from './choose.node.ts';
 export type { DriverListener, DriverState, Identity, NotifyDriver, OpenDriver } from './driver.ts';
-export { urlOpener } from './open.node.ts';
-export { type Click, isOurPage, type Opener, type OpenUrl, pageOpener } from './openers.ts';
 export { type NotifyNeeds, startNotify } from './start-notify.ts';
 export { spanOf } from './words.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/ports/index.ts';
 import type { Banner, BannerKey } from './banner.ts';
 import type { DriverListener, Identity, NotifyDriver, OpenDriver } from './driver.ts';
 import { OpenBanners } from './open-banners.ts';
-import { type Env, type Running, start } from './programs.node.ts';
+import { type Env, type Running, start } from '../programs.node.ts';
 
 /** A failure shows within this time (no daemon: 0.24 s); who runs longer waits for a person. */
 const FAILS_WITHIN_MS = 700;

@@ -13,7 +13,7 @@ import { keptAnnouncements } from './announcements.node.ts';
 import type { Banner, BannerKey } from './banner.ts';
 import { noDriver } from './choose.node.ts';
 import type { DriverListener, OpenDriver } from './driver.ts';
-import type { Click } from './openers.ts';
+import type { Click } from '../open/index.ts';
 import { startNotify } from './start-notify.ts';
 
 const VITAL = { is: 'unknown', why: 'not-reported' } as const;

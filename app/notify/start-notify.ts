@@ -4,7 +4,7 @@ import type { Clock, Log } from '../../core/ports/index.ts';
 import type { AnnouncedByKey, Announcements } from './announced.ts';
 import type { Banner, BannerKey, Opens } from './banner.ts';
 import type { DriverState, NotifyDriver, OpenDriver } from './driver.ts';
-import type { Opener } from './openers.ts';
+import type { Opener } from '../open/index.ts';
 import { type Decision, decide, type PolicyInput } from './policy.ts';
 import { openPolicy, RULES, type Rules } from './state.ts';
 

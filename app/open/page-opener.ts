@@ -1,21 +1,5 @@
 import { Fault } from '../../core/model/index.ts';
-import type { Opens } from './banner.ts';
-
-/** A click: what it is about, and the desktop's leave to raise a window, where it gave one. */
-export interface Click {
-  readonly opens: Opens;
-  readonly activationToken: string | null;
-}
-
-/** One way to open what a banner is about. */
-export interface Opener {
-  readonly name: 'page';
-  /** @throws Fault `exec-failed` when nothing could be opened */
-  open(click: Click): Promise<void>;
-}
-
-/** Hands a URL to the desktop. */
-export type OpenUrl = (url: string, activationToken: string | null) => Promise<void>;
+import type { Opener, Opens, OpenUrl } from './opener.ts';
 
 /**
  * Opens the status page in the person's browser. `urlOf` gives the address of what was clicked, `port` is the one our

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
-import type { Clock } from '../../core/ports/index.ts';
+import type { Clock } from '../core/ports/index.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

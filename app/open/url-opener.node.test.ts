@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { realClock } from '../../core/ports/index.ts';
-import { openCommand, urlOpener } from './open.node.ts';
-import { isOurPage, pageOpener } from './openers.ts';
+import { isOurPage, pageOpener } from './page-opener.ts';
+import { openCommand, urlOpener } from './url-opener.node.ts';
 
 const PORT = 7475;
 const NOT_OURS = [

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { Fault } from '../../core/model/index.ts';
+import type { Clock } from '../../core/ports/index.ts';
+import { type Env, isProgram } from '../programs.node.ts';
+
+export interface Launch {
+  /** An absolute path. */
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Absolute; null: ours. */
+  readonly cwd: string | null;
+  /** The whole environment of the child. */
+  readonly env: Env;
+  /** A program that fails does so within this time; one that still runs then has opened its window. */
+  readonly failsWithinMs: number;
+}
+
+/**
+ * Starts a program that may outlive us: its arguments as they are, no shell, no open file of ours, a process group of its
+ * own. Resolves when it ended well, or still runs after `failsWithinMs`.
+ * @throws Fault `exec-failed`
+ */
+export async function launch({ file, args, cwd, env, failsWithinMs }: Launch, clock: Clock): Promise<void> {
+  if (!isProgram(file)) throw failed(`${file} is not a program that can be run`);
+  if (cwd !== null && !isFolder(cwd)) throw failed(`the folder ${cwd} is not there`);
+  const ended = new Promise<number | string>((resolve, reject) => {
+    const child = spawn(file, [...args], {
+      env: { ...env },
+      stdio: 'ignore',
+      detached: true,
+      windowsHide: true,
+      ...(cwd === null ? {} : { cwd }),
+    });
+    child.unref();
+    child.on('error', (error) => reject(failed(`${file} could not be started: ${error.message}`, error)));
+    child.on('exit', (code, signal) => resolve(code ?? signal ?? 'a signal'));
+  });
+  using stack = new DisposableStack();
+  const stays = new Promise<0>((resolve) => {
+    stack.use(clock.after(failsWithinMs, () => resolve(0)));
+  });
+  const code = await Promise.race([ended, stays]);
+  if (code !== 0) throw failed(`${file} ended with ${code}`);
+}
+
+/** The desktop's leave to raise a window, under the names that programs look for. */
+export function activationOf(token: string | null): Env {
+  return token === null ? {} : { XDG_ACTIVATION_TOKEN: token, DESKTOP_STARTUP_ID: token };
+}
+
+export function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // not there, or not for us: the answer, not a failure
+  }
+}
+
+export function failed(message: string, cause?: unknown): Fault {
+  return new Fault('exec-failed', message, { is: 'machine', key: 'open' }, { cause });
+}

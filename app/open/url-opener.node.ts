@@ -1,0 +1,44 @@
+import { win32 } from 'node:path';
+import type { Clock } from '../../core/ports/index.ts';
+import { type Env, programOnPath } from '../programs.node.ts';
+import { activationOf, failed, launch } from './launch.node.ts';
+import type { OpenUrl } from './opener.ts';
+
+export interface OpenNeeds {
+  readonly platform: NodeJS.Platform;
+  readonly env: Env;
+  readonly clock: Clock;
+}
+
+/** xdg-open may run for as long as the browser it started. */
+const FAILS_WITHIN_MS = 3000;
+
+/**
+ * Hands a URL to the desktop's own opener, as one argument of a program with an absolute path: no shell, and nothing from
+ * the current folder. The program is let go and may outlive us.
+ */
+export function urlOpener({ platform, env, clock }: OpenNeeds): OpenUrl {
+  return async (url, activationToken) => {
+    const [file, ...args] = openCommand(url, platform, env);
+    const around = { ...env, ...activationOf(activationToken) };
+    await launch({ file, args, cwd: null, env: around, failsWithinMs: FAILS_WITHIN_MS }, clock);
+  };
+}
+
+/** The program, by its absolute path, and its arguments. @throws Fault `exec-failed` when there is none */
+export function openCommand(url: string, platform: NodeJS.Platform, env: Env): readonly [string, ...string[]] {
+  switch (platform) {
+    case 'darwin':
+      return ['/usr/bin/open', url];
+    case 'win32': {
+      // `start` is a word of the shell; this is what it does with a URL.
+      const dll = win32.join(env.SystemRoot ?? 'C:\\Windows', 'System32', 'rundll32.exe');
+      return [dll, 'url.dll,FileProtocolHandler', url];
+    }
+    default: {
+      const file = programOnPath('xdg-open', env, platform);
+      if (file === null) throw failed('xdg-open is not on PATH (Debian: apt-get install xdg-utils)');
+      return [file, url];
+    }
+  }
+}
