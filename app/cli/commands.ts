@@ -24,6 +24,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'bare',
     load: () => import('./watch.ts'),
   },
+  notify: {
+    summary: 'show a banner to try out the notifications',
+    needs: 'tray',
+    load: () => import('./notify.ts'),
+  },
   demo: {
     summary: 'fill the local hive with a few personas and some mail',
     needs: 'store',

@@ -20,6 +20,8 @@ export interface Announced {
   readonly since: Instant;
   /** When the banner was last handed to the desktop. */
   readonly at: Instant;
+  /** When it ended, where that could not be told at once: in a pause, in quiet hours, for a muted persona. Else null. */
+  readonly over: Instant | null;
   /** Whom the banner counted. */
   readonly personas: readonly PersonaId[];
 }

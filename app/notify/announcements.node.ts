@@ -13,6 +13,7 @@ const STEPS = [
      at REAL NOT NULL,
      personas TEXT NOT NULL CHECK (json_valid(personas))
    ) STRICT`,
+  `ALTER TABLE announcements ADD COLUMN over REAL`,
 ] as const;
 
 interface Row {
@@ -22,6 +23,7 @@ interface Row {
   readonly opens: string | null;
   readonly since: number;
   readonly at: number;
+  readonly over: number | null;
   readonly personas: string;
 }
 
@@ -38,15 +40,15 @@ export function keptAnnouncements(db: Database): Announcements {
   const all = db.prepare<Row>('SELECT * FROM announcements ORDER BY since');
   const clear = db.prepare('DELETE FROM announcements');
   const insert = db.prepare(
-    'INSERT INTO announcements (cause, scope, source, opens, since, at, personas) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO announcements (cause, scope, source, opens, since, at, over, personas) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
   return {
     load: () => Object.fromEntries(all.all().map((row) => [outageKey(row.cause), announcedOf(row, db.path)])),
     save: (announced: AnnouncedByKey) =>
       transaction(db, () => {
         clear.run();
-        for (const { cause, since, at, personas } of Object.values(announced)) {
-          insert.run(cause.key, cause.scope, cause.source, cause.opens, since, at, JSON.stringify(personas));
+        for (const { cause, since, at, over, personas } of Object.values(announced)) {
+          insert.run(cause.key, cause.scope, cause.source, cause.opens, since, at, over, JSON.stringify(personas));
         }
       }),
   };
@@ -60,6 +62,6 @@ function announcedOf(row: Row, path: string): Announced {
       key: 'database',
     });
   }
-  const { cause: key, scope, source, opens, since, at } = row;
-  return { cause: { key, scope, source, opens }, since, at, personas };
+  const { cause: key, scope, source, opens, since, at, over } = row;
+  return { cause: { key, scope, source, opens }, since, at, over, personas };
 }

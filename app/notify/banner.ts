@@ -1,10 +1,11 @@
 import type { PersonaId } from '../../core/model/index.ts';
+import type { Opens } from '../open/index.ts';
 
 /**
  * What one banner is about; the desktop shows at most one banner a key, and a newer one replaces it in place.
  * The prefix keeps a persona called `__proto__` from being anything but a name.
  */
-export type BannerKey = `mail:${string}` | 'crowd' | `outage:${string}`;
+export type BannerKey = `mail:${string}` | 'crowd' | `outage:${string}` | 'test';
 
 export function mailKey(persona: PersonaId): `mail:${string}` {
   return `mail:${persona}`;
@@ -15,13 +16,23 @@ export function outageKey(cause: string): `outage:${string}` {
   return `outage:${cause}`;
 }
 
-/** Where a click leads. */
-export type Opens = { readonly is: 'persona'; readonly persona: PersonaId } | { readonly is: 'overview' };
+/** What a click asks for: an action by its name in the table of actions, and its params. */
+export interface Wanted {
+  readonly name: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** Beside the click on the banner itself; a desktop that has no buttons leaves them out. */
+export interface Button {
+  readonly id: 'open' | 'read' | 'mute';
+  readonly label: string;
+  readonly wants: Wanted;
+}
 
 /** One notification, ready but for the escaping that only the desktop's driver can decide. */
 export interface Banner {
   readonly key: BannerKey;
-  readonly is: 'mail' | 'outage' | 'recovery';
+  readonly is: 'mail' | 'outage' | 'recovery' | 'test';
   /** One line of plain text, already cleaned and cut (text.ts). */
   readonly title: string;
   /** Plain text, already cleaned and cut; may be empty. */
@@ -29,4 +40,20 @@ export interface Banner {
   /** `critical` is for outages only: many desktops show it even in "do not disturb" and never expire it. */
   readonly urgency: 'normal' | 'high' | 'critical';
   readonly opens: Opens;
+  readonly buttons: readonly Button[];
+}
+
+/**
+ * What a click on the banner, or on one of its buttons, asks for; null for a button that it does not have. Mail opens the
+ * persona's session, an outage the page, where its reason and next step stand.
+ */
+export function wantedBy(banner: Banner, part: 'banner' | Button['id'], activationToken: string | null): Wanted | null {
+  const token = activationToken === null ? {} : { activationToken };
+  if (part !== 'banner') {
+    const wants = banner.buttons.find(({ id }) => id === part)?.wants ?? null;
+    return wants === null || part !== 'open' ? wants : { ...wants, params: { ...wants.params, ...token } };
+  }
+  const { opens } = banner;
+  if (opens.is === 'overview') return { name: 'page', params: token };
+  return { name: banner.is === 'mail' ? 'open' : 'page', params: { persona: opens.persona, ...token } };
 }

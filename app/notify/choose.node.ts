@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import type { Clock, Log, Spawn } from '../../core/ports/index.ts';
 import type { NoBus, SessionBus } from '../desktop/index.ts';
-import type { Opens } from './banner.ts';
+import type { Opens } from '../open/index.ts';
+import { type Env, isProgram, programOnPath } from '../programs.node.ts';
 import { dbusDriver } from './dbus.ts';
 import type { Identity, OpenDriver } from './driver.ts';
 import { macHelperDriver, toasterDriver, type VendoredOptions } from './node-notifier.node.ts';
 import { notifySendDriver } from './notify-send.node.ts';
 import { osascriptDriver } from './osascript.ts';
-import { type Env, isProgram, programOnPath } from '../programs.node.ts';
 import { terminalNotifierDriver } from './terminal-notifier.ts';
 
 export interface Desk {
@@ -16,6 +16,8 @@ export interface Desk {
   readonly env: Env;
   readonly bus: SessionBus | NoBus;
   readonly identity: Identity;
+  /** Whether banners may be heard. */
+  readonly sound: boolean;
   readonly clock: Clock;
   readonly spawn: Spawn;
   readonly log: Log;
@@ -46,39 +48,52 @@ async function chosen(desk: Desk): Promise<{ how: string; driver: OpenDriver }> 
     case 'darwin':
       return forMac(desk);
     case 'win32':
-      return { how: 'by node-notifier (SnoreToast)', driver: await toasterDriver(desk.clock, desk.vendored) };
+      return {
+        how: 'by node-notifier (SnoreToast)',
+        driver: await toasterDriver(desk.sound, desk.clock, desk.vendored),
+      };
     default:
       return forLinux(desk);
   }
 }
 
-async function forLinux({ identity, bus, env, platform, clock }: Desk): Promise<{ how: string; driver: OpenDriver }> {
+async function forLinux({
+  identity,
+  sound,
+  bus,
+  env,
+  platform,
+  clock,
+}: Desk): Promise<{ how: string; driver: OpenDriver }> {
   if (bus.is === 'none') return off(bus.why);
-  if (bus.state.is === 'connected') return { how: 'by D-Bus', driver: dbusDriver(bus, identity) };
+  if (bus.state.is === 'connected') return { how: 'by D-Bus', driver: dbusDriver(bus, identity, sound) };
   // A bus that exists and that we cannot join may still be one that libnotify can.
   const file = programOnPath('notify-send', env, platform);
   if (file !== null) {
-    const driver = await notifySendDriver(file, identity, env, clock).catch(() => null); // no libnotify then
+    const driver = await notifySendDriver(file, identity, sound, env, clock).catch(() => null); // no libnotify then
     if (driver !== null) return { how: `by ${file}, since the session bus is out of reach`, driver };
   }
-  return { how: 'by D-Bus, as soon as the session bus answers', driver: dbusDriver(bus, identity) };
+  return { how: 'by D-Bus, as soon as the session bus answers', driver: dbusDriver(bus, identity, sound) };
 }
 
 async function forMac(desk: Desk): Promise<{ how: string; driver: OpenDriver }> {
-  const { env, platform, arch, spawn, clock, pageOf } = desk;
+  const { env, platform, arch, spawn, clock, pageOf, sound } = desk;
   const mac = desk.mac ?? MAC;
   const own = programOnPath('terminal-notifier', env, platform, mac.beside);
   if (own !== null && (await majorOf(own, env)) >= 3) {
-    return { how: `by ${own}`, driver: terminalNotifierDriver(own, definedOnly(env), spawn, pageOf) };
+    return { how: `by ${own}`, driver: terminalNotifierDriver(own, definedOnly(env), spawn, pageOf, sound) };
   }
   if (arch === 'x64' || (await says(mac.arch, ['-x86_64', '/usr/bin/true'], env)) !== null) {
-    return { how: 'by node-notifier (terminal-notifier)', driver: await macHelperDriver(pageOf, clock, desk.vendored) };
+    return {
+      how: 'by node-notifier (terminal-notifier)',
+      driver: await macHelperDriver(pageOf, sound, clock, desk.vendored),
+    };
   }
   if (isProgram(mac.osascript)) {
     const hint = 'for clicks: brew install terminal-notifier';
     return {
       how: `by osascript, without clicks (${hint})`,
-      driver: osascriptDriver(mac.osascript, definedOnly(env), spawn),
+      driver: osascriptDriver(mac.osascript, definedOnly(env), spawn, sound),
     };
   }
   return off('no terminal-notifier and no osascript');

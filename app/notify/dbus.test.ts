@@ -7,7 +7,7 @@ import { assetPath } from '../assets.node.ts';
 import { openSessionBus, type SessionBus } from '../desktop/index.ts';
 import type { Banner, BannerKey } from './banner.ts';
 import { dbusDriver } from './dbus.ts';
-import type { DriverListener, DriverState, NotifyDriver } from './driver.ts';
+import type { DriverListener, DriverState, NotifyDriver, Part } from './driver.ts';
 
 const IDENTITY = { desktopEntry: 'hivebar', icon: assetPath('icons/44/up-none.png') };
 const S8 = 'Fish & <b>Chips</b> <a href="http://x">click</a> 👩‍👩‍👧 ٱلعربية';
@@ -15,16 +15,25 @@ const S8_AS_MARKUP = 'Fish &amp; &lt;b&gt;Chips&lt;/b&gt; &lt;a href="http://x"&
 
 function banner(part: Partial<Banner> = {}): Banner {
   const opens = { is: 'persona', persona: 'ada' } as const;
-  return { key: 'mail:ada', is: 'mail', title: 'ada: 1 new', body: 'bob: hi', urgency: 'normal', opens, ...part };
+  return {
+    key: 'mail:ada',
+    is: 'mail',
+    title: 'ada: 1 new',
+    body: 'bob: hi',
+    urgency: 'normal',
+    opens,
+    buttons: [],
+    ...part,
+  };
 }
 
 /** Writes down what a driver tells. */
 class Heard implements DriverListener {
-  readonly clicks: [BannerKey, string | null][] = [];
+  readonly clicks: [BannerKey, Part, string | null][] = [];
   readonly closes: [BannerKey, string][] = [];
   readonly states: DriverState[] = [];
-  clicked(key: BannerKey, token: string | null): void {
-    this.clicks.push([key, token]);
+  clicked(key: BannerKey, part: Part, token: string | null): void {
+    this.clicks.push([key, part, token]);
   }
   closed(key: BannerKey, by: 'person' | 'desktop'): void {
     this.closes.push([key, by]);
@@ -57,7 +66,7 @@ describe('a real notification daemon (dunst)', () => {
     if (missing !== null) return;
     desktop = stack.use(await startDesktop({ host: 'none' }));
     const bus = stack.use(await join(desktop));
-    driver = stack.use(dbusDriver(bus, IDENTITY)(heard));
+    driver = stack.use(dbusDriver(bus, IDENTITY, true)(heard));
     await heard.until('dunst', (h) => h.states.length > 0);
   });
   after(() => stack.disposeAsync());
@@ -73,7 +82,12 @@ describe('a real notification daemon (dunst)', () => {
     const shown = await desktop.notifications.wait(/^ada: 1 new\nbob: hi$/);
     assert.equal(shown.app, 'Hivebar');
     assert.deepEqual(shown.actions, ['default', 'Open']);
-    assert.deepEqual(shown.hints, { 'desktop-entry': 'hivebar', category: 'email.arrived', urgency: 1 });
+    assert.deepEqual(shown.hints, {
+      'desktop-entry': 'hivebar',
+      category: 'email.arrived',
+      urgency: 1,
+      'sound-name': 'message-new-email',
+    });
   });
 
   test('the next one with its key takes its place', async (t) => {
@@ -100,7 +114,12 @@ describe('a real notification daemon (dunst)', () => {
       banner({ key: 'outage:kijito', is: 'outage', title: 'kijito down: 60 personas', urgency: 'critical' }),
     );
     const shown = await desktop.notifications.wait(/kijito down/);
-    assert.deepEqual(shown.hints, { 'desktop-entry': 'hivebar', category: 'network.disconnected', urgency: 2 });
+    assert.deepEqual(shown.hints, {
+      'desktop-entry': 'hivebar',
+      category: 'network.disconnected',
+      urgency: 2,
+      'sound-name': 'network-connectivity-lost',
+    });
     if (process.env.HIVEBAR_SHOT !== undefined) await desktop.screenshot(process.env.HIVEBAR_SHOT);
   });
 
@@ -108,7 +127,7 @@ describe('a real notification daemon (dunst)', () => {
     if (needs(t, missing)) return;
     await desktop.notifications.click(/^ada: 2 new/);
     await heard.until('the click', (h) => h.clicks.length > 0);
-    assert.deepEqual(heard.clicks, [['mail:ada', null]]);
+    assert.deepEqual(heard.clicks, [['mail:ada', 'banner', null]]);
     await heard.until('its end', (h) => h.closes.some(([key]) => key === 'mail:ada'));
   });
 
@@ -194,7 +213,7 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('S19 no daemon: said once, every banner refused; one that comes later is used', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
-    await using driver = dbusDriver(ours, IDENTITY)(heard);
+    await using driver = dbusDriver(ours, IDENTITY, true)(heard);
     await heard.until('a state', (h) => h.states.length > 0);
     for (let i = 0; i < 5; i += 1) await assert.rejects(driver.show(banner()), /no notification daemon/);
     assert.deepEqual(heard.states, [{ is: 'unavailable', why: 'no notification daemon' }]);
@@ -214,7 +233,7 @@ describe('stand-in daemons, on a bus that has none', () => {
       await using bus = await join(desktop);
       using _daemon = await standIn(bus, capabilities, calls);
       const heard = new Heard();
-      await using driver = dbusDriver(ours, IDENTITY)(heard);
+      await using driver = dbusDriver(ours, IDENTITY, true)(heard);
       await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
       await driver.show(banner({ title: 'ada: 1 new', body: S8 }));
       return calls[0]?.args.slice(3, 6) ?? [];
@@ -239,7 +258,7 @@ describe('stand-in daemons, on a bus that has none', () => {
       },
     ]);
     const heard = new Heard();
-    await using driver = dbusDriver(ours, IDENTITY)(heard);
+    await using driver = dbusDriver(ours, IDENTITY, true)(heard);
     await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
     await driver.show(banner());
     forged.emit('org.freedesktop.Notifications', 'ActionInvoked', [1, 'default']);
@@ -256,14 +275,14 @@ describe('stand-in daemons, on a bus that has none', () => {
     daemon.say('ActionInvoked', 1, 'default');
     daemon.say('NotificationClosed', 1, 2);
     await heard.until('the end', (h) => h.closes.length > 0);
-    assert.deepEqual(heard.clicks, [['mail:ada', 'token-1']]);
+    assert.deepEqual(heard.clicks, [['mail:ada', 'banner', 'token-1']]);
     assert.deepEqual(heard.closes, [['mail:ada', 'person']]);
   });
 
   test('a daemon that restarts takes its banners with it, and their numbers are not used again', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
-    await using driver = dbusDriver(ours, IDENTITY)(heard);
+    await using driver = dbusDriver(ours, IDENTITY, true)(heard);
     {
       await using bus = await join(desktop);
       using _daemon = await standIn(bus, ['body'], []);

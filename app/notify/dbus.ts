@@ -1,6 +1,7 @@
 import { BusError, type BusSignal, type SessionBus } from '../desktop/index.ts';
-import type { Banner, BannerKey } from './banner.ts';
-import type { DriverListener, DriverState, Identity, NotifyDriver, OpenDriver } from './driver.ts';
+import type { Banner, BannerKey, Button } from './banner.ts';
+import type { DriverListener, DriverState, Identity, NotifyDriver, OpenDriver, Part } from './driver.ts';
+import { CATEGORY, SOUND } from './hints.ts';
 import { markupOf } from './text.ts';
 
 const NAME = 'org.freedesktop.Notifications';
@@ -9,7 +10,9 @@ const BUS = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface
 
 /** Desktop Notifications 1.2, "Urgency Levels". The desktop has no word for high; a title says it. */
 const URGENCY = { normal: 1, high: 1, critical: 2 } as const;
-const CATEGORY = { mail: 'email.arrived', outage: 'network.disconnected', recovery: 'network.connected' } as const;
+/** The name that the specification gives to a click on the banner itself. */
+const CLICK = 'default';
+const BUTTONS: ReadonlySet<string> = new Set<Button['id']>(['open', 'read', 'mute']);
 /** NotificationClosed: 1 expired, 2 dismissed by the user, 3 by CloseNotification (ours is not waited for), 4 undefined. */
 const DISMISSED = 2;
 const CLOSE_MS = 5000;
@@ -36,21 +39,23 @@ interface Daemon {
  * Notifications by D-Bus, Desktop Notifications Specification 1.2: one number a key, so a newer banner takes the place of
  * the older. A daemon that restarts, appears late or is missing is a state, never an error of ours.
  */
-export function dbusDriver(bus: SessionBus, identity: Identity): OpenDriver {
-  return (listener) => new DbusDriver(bus, identity, listener);
+export function dbusDriver(bus: SessionBus, identity: Identity, sound: boolean): OpenDriver {
+  return (listener) => new DbusDriver(bus, identity, sound, listener);
 }
 
 class DbusDriver implements NotifyDriver {
   readonly #bus: SessionBus;
   readonly #identity: Identity;
+  readonly #sound: boolean;
   readonly #listener: DriverListener;
   readonly #subscriptions = new DisposableStack();
   #daemon: Daemon | null = null;
   #told: string | null = null;
 
-  constructor(bus: SessionBus, identity: Identity, listener: DriverListener) {
+  constructor(bus: SessionBus, identity: Identity, sound: boolean, listener: DriverListener) {
     this.#bus = bus;
     this.#identity = identity;
+    this.#sound = sound;
     this.#listener = listener;
     this.#subscriptions.use(bus.signals({ ...OBJECT, sender: NAME }, (signal) => this.#heard(signal)));
     this.#subscriptions.use(bus.owner(NAME, (owner) => this.#owned(owner)));
@@ -85,11 +90,14 @@ class DbusDriver implements NotifyDriver {
         this.#identity.icon,
         can.has('body') || banner.body === '' ? banner.title : `${banner.title}: ${banner.body}`,
         !can.has('body') ? '' : can.has('body-markup') ? markupOf(banner.body) : banner.body,
-        can.has('actions') ? ['default', 'Open'] : [],
+        can.has('actions') ? [CLICK, 'Open', ...banner.buttons.flatMap(({ id, label }) => [id, label])] : [],
         {
           'desktop-entry': this.#bus.variant('s', this.#identity.desktopEntry),
           category: this.#bus.variant('s', CATEGORY[banner.is]),
           urgency: this.#bus.variant('y', URGENCY[banner.urgency]),
+          ...(this.#sound
+            ? { 'sound-name': this.#bus.variant('s', SOUND[banner.is]) }
+            : { 'suppress-sound': this.#bus.variant('b', true) }),
         },
         ITS_OWN_TIME,
       ],
@@ -198,7 +206,8 @@ class DbusDriver implements NotifyDriver {
       case 'ActionInvoked': {
         const token = daemon.tokens.get(id) ?? null;
         daemon.tokens.delete(id);
-        if (what === 'default') this.#listener.clicked(key, token);
+        const part = partOf(what);
+        if (part !== null) this.#listener.clicked(key, part, token);
         return;
       }
       case 'NotificationClosed':
@@ -229,6 +238,12 @@ function forget(daemon: Daemon, id: number): void {
   daemon.keys.delete(id);
   daemon.tokens.delete(id);
   if (key !== undefined && daemon.ids.get(key) === id) daemon.ids.delete(key);
+}
+
+/** Null: an action that no banner of ours has. */
+function partOf(action: unknown): Part | null {
+  if (action === CLICK) return 'banner';
+  return typeof action === 'string' && BUTTONS.has(action) ? (action as Part) : null;
 }
 
 function textOf(error: unknown): string {

@@ -4,7 +4,7 @@ import type { Announced } from './announced.ts';
 import { type Banner, type BannerKey, mailKey } from './banner.ts';
 import type { OutageState, PersonaState, PolicyState, Rules } from './state.ts';
 
-type Table = 'muted' | 'personas' | 'outages' | 'announced' | 'open';
+type Table = 'muted' | 'hidden' | 'personas' | 'outages' | 'announced' | 'open';
 
 /**
  * One decision in the making: the next state, copied table by table at its first change only (a storm of a thousand
@@ -52,7 +52,7 @@ export class Draft {
     else this.#own('announced')[key] = announced;
   }
 
-  set(part: Partial<Pick<PolicyState, 'crowd' | 'bubbles' | 'paused' | 'desktop'>>): void {
+  set(part: Partial<Pick<PolicyState, 'crowd' | 'bubbles' | 'paused' | 'quiet' | 'desktop'>>): void {
     this.#state = { ...this.#state, ...part };
   }
 
@@ -99,6 +99,20 @@ export class Draft {
 
   mutedOf(id: PersonaId): Until {
     return this.state.muted[mailKey(id)] ?? { is: 'never' };
+  }
+
+  setHidden(id: PersonaId, hidden: boolean): void {
+    if (hidden) this.#own('hidden')[mailKey(id)] = true;
+    else delete this.#own('hidden')[mailKey(id)];
+  }
+
+  isHidden(id: PersonaId): boolean {
+    return this.state.hidden[mailKey(id)] === true;
+  }
+
+  /** No banner about this persona: it is muted or hidden. */
+  isHushed(id: PersonaId): boolean {
+    return this.isHidden(id) || this.silent(this.mutedOf(id));
   }
 
   silent(until: Until): boolean {

@@ -1,4 +1,4 @@
-import type { Banner, BannerKey } from './banner.ts';
+import type { Banner, BannerKey, Button } from './banner.ts';
 
 export type DriverState =
   /** Banners can be shown; `by` says by what, for the page and `doctor`. */
@@ -8,10 +8,13 @@ export type DriverState =
   /** There is no way here, or none is wanted. */
   | { readonly is: 'off'; readonly why: string };
 
+/** What of a banner was clicked. */
+export type Part = 'banner' | Button['id'];
+
 /** What a driver tells, at any time between its making and its disposal. */
 export interface DriverListener {
-  /** A person clicked. `activationToken` lets the program that opens raise its window (XDG activation); most desktops give none. */
-  clicked(key: BannerKey, activationToken: string | null): void;
+  /** A person clicked the banner, or one of its buttons. `activationToken` lets the program that opens raise its window (XDG activation); most desktops give none. */
+  clicked(key: BannerKey, part: Part, activationToken: string | null): void;
   /** The banner is gone, and not by our `withdraw`. `person`: somebody closed or clicked it, so they took note. */
   closed(key: BannerKey, by: 'person' | 'desktop'): void;
   /** Told once at first, as soon as it is known, then at each change. */

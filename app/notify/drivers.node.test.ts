@@ -7,13 +7,14 @@ import type { Log } from '../../core/ports/index.ts';
 import { realClock, realSpawn } from '../../core/ports/index.ts';
 import { type Desktop, desktopMissing, poll, startDesktop } from '../../test/kit/desktop/index.ts';
 import { needs } from '../../test/kit/require.ts';
-import type { Banner, BannerKey, Opens } from './banner.ts';
+import type { Opens } from '../open/index.ts';
+import { programOnPath } from '../programs.node.ts';
+import type { Banner, BannerKey } from './banner.ts';
 import { chooseDriver, type Desk } from './choose.node.ts';
-import type { DriverListener, DriverState, NotifyDriver, OpenDriver } from './driver.ts';
+import type { DriverListener, DriverState, NotifyDriver, OpenDriver, Part } from './driver.ts';
 import { macHelperDriver, toasterDriver } from './node-notifier.node.ts';
 import { notifySendDriver } from './notify-send.node.ts';
 import { groupOf } from './open-banners.ts';
-import { programOnPath } from '../programs.node.ts';
 
 const IDENTITY = { desktopEntry: 'hivebar', icon: '/icon.png' };
 const PAGE = 'http://127.0.0.1:7475/';
@@ -41,13 +42,22 @@ const HOSTILE = [
 
 function banner(part: Partial<Banner> = {}): Banner {
   const opens = { is: 'persona', persona: 'ada' } as const;
-  return { key: 'mail:ada', is: 'mail', title: 'ada: 1 new', body: 'bob: hi', urgency: 'normal', opens, ...part };
+  return {
+    key: 'mail:ada',
+    is: 'mail',
+    title: 'ada: 1 new',
+    body: 'bob: hi',
+    urgency: 'normal',
+    opens,
+    buttons: [],
+    ...part,
+  };
 }
 
 class Heard implements DriverListener {
   readonly said: string[] = [];
-  clicked(key: BannerKey): void {
-    this.said.push(`clicked ${key}`);
+  clicked(key: BannerKey, part: Part): void {
+    this.said.push(`clicked ${key}${part === 'banner' ? '' : ` ${part}`}`);
   }
   closed(key: BannerKey, by: 'person' | 'desktop'): void {
     this.said.push(`closed ${key} by ${by}`);
@@ -211,7 +221,7 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper');
-    const driver = opened(t, await macHelperDriver(pageOf, realClock, { customPath }), new Heard());
+    const driver = opened(t, await macHelperDriver(pageOf, false, realClock, { customPath }), new Heard());
     for (const text of HOSTILE) await driver.show(banner({ body: text }));
     for (const args of await stand.called('helper', HOSTILE.length)) {
       const message = args[args.indexOf('-message') + 1] ?? '';
@@ -224,7 +234,7 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper', `if (args.includes('-message')) await wait('never');`);
-    const driver = opened(t, await macHelperDriver(pageOf, realClock, { customPath }), new Heard());
+    const driver = opened(t, await macHelperDriver(pageOf, false, realClock, { customPath }), new Heard());
     await driver.show(banner());
     await driver.withdraw('mail:ada');
     const [shown, removed] = await stand.called('helper', 2);
@@ -235,7 +245,11 @@ describe('macOS, node-notifier', () => {
 
   test('a helper that cannot run refuses the banner', async (t) => {
     pretendMac(t);
-    const driver = opened(t, await macHelperDriver(pageOf, realClock, { customPath: '/nowhere/helper' }), new Heard());
+    const driver = opened(
+      t,
+      await macHelperDriver(pageOf, false, realClock, { customPath: '/nowhere/helper' }),
+      new Heard(),
+    );
     await assert.rejects(driver.show(banner()), /ENOENT/);
   });
 });
@@ -281,7 +295,7 @@ describe('Windows, node-notifier', () => {
     const stand = standIns(t);
     const customPath = stand.add('snoretoast', TOAST);
     const heard = new Heard();
-    const driver = opened(t, await toasterDriver(realClock, { customPath }), heard);
+    const driver = opened(t, await toasterDriver(false, realClock, { customPath }), heard);
     return { stand, driver, heard };
   };
 
@@ -358,7 +372,7 @@ describe('notify-send', () => {
     desktop = stack.use(await startDesktop({ host: 'none' }));
     const file = programOnPath('notify-send', desktop.env, 'linux');
     assert.ok(file !== null);
-    driver = stack.use((await notifySendDriver(file, IDENTITY, desktop.env, realClock))(heard));
+    driver = stack.use((await notifySendDriver(file, IDENTITY, false, desktop.env, realClock))(heard));
   });
   after(() => stack.disposeAsync());
 
@@ -406,7 +420,7 @@ describe('notify-send', () => {
     if (needs(t, missing)) return;
     const file = programOnPath('notify-send', desktop.env, 'linux') ?? '';
     const env = { ...desktop.env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' };
-    const lonely = opened(t, await notifySendDriver(file, IDENTITY, env, realClock), new Heard());
+    const lonely = opened(t, await notifySendDriver(file, IDENTITY, false, env, realClock), new Heard());
     await assert.rejects(lonely.show(banner()), /notify-send ended with 1/);
   });
 
@@ -414,7 +428,7 @@ describe('notify-send', () => {
     const stand = standIns(t);
     const file = stand.add('notify-send', `if (args[0] === '--help') console.log('Usage: notify-send, -u -t');`);
     const old = new Heard();
-    const without = opened(t, await notifySendDriver(file, IDENTITY, stand.env, realClock), old);
+    const without = opened(t, await notifySendDriver(file, IDENTITY, false, stand.env, realClock), old);
     await without.show(banner());
     assert.deepEqual(old.said, ['ready: notify-send, without clicks']);
     const [, args] = stand.calls('notify-send');
@@ -464,6 +478,7 @@ async function chosen(
     env: { ...stand.env, PATH: `${stand.folder}:/usr/bin:/bin` },
     bus: { is: 'none', why: 'no session bus' },
     identity: IDENTITY,
+    sound: false,
     clock: realClock,
     spawn: realSpawn,
     log,

@@ -1,7 +1,7 @@
-import type { Count } from '../../core/model/index.ts';
+import { type Count, exactly } from '../../core/model/index.ts';
 import { type BannerKey, mailKey } from './banner.ts';
 import type { Draft } from './draft.ts';
-import type { MailState, PersonaState } from './state.ts';
+import type { MailState, PersonaState, Urgency } from './state.ts';
 import { crowdBanner, mailBanner } from './words.ts';
 
 type News = Extract<MailState, { is: 'news' }>;
@@ -23,7 +23,10 @@ export function arrived(
           came: before.fresh > 0 ? before.came : came,
         }
       : { is: 'news', count, fresh: count, latest, came, shownAt: before.shownAt, banner: 'own' };
-  draft.setPersona({ ...persona, mail });
+  const { known, untold } = persona.urgency;
+  // What came while nobody watched was never seen to rise.
+  const urgency = came === 'away' && known !== null && untold < known ? { known, untold: known } : persona.urgency;
+  draft.setPersona({ ...persona, mail, urgency });
 }
 
 /**
@@ -32,11 +35,20 @@ export function arrived(
  */
 export function levels(draft: Draft, persona: PersonaState, unread: Count, urgent: Count): PersonaState {
   const read = isZero(unread) && persona.mail.is === 'news';
-  if (same(persona.unread, unread) && same(persona.urgent, urgent) && !read) return persona;
+  const urgency = urgencyAfter(persona, isZero(unread) ? exactly(0) : urgent);
+  if (same(persona.unread, unread) && urgency === persona.urgency && !read) return persona;
   const mail: MailState = read ? { is: 'quiet', shownAt: persona.mail.shownAt } : persona.mail;
-  const next: PersonaState = { ...persona, unread, urgent, mail };
+  const next: PersonaState = { ...persona, unread, urgency, mail };
   draft.setPersona(next);
   return next;
+}
+
+/** What rose was not told yet. A first number says nothing of when it rose, unless there is news that it may belong to. */
+function urgencyAfter({ urgency, mail }: PersonaState, urgent: Count): Urgency {
+  if (urgent.is === 'unknown' || urgent.n === urgency.known) return urgency;
+  const known = urgent.n;
+  if (urgency.known === null) return { known, untold: mail.is === 'news' && mail.fresh > 0 ? known : 0 };
+  return { known, untold: Math.min(known, urgency.untold + Math.max(0, known - urgency.known)) };
 }
 
 /** A person closed or clicked the banner: what it counted is no news any more, what came since is. */
@@ -57,40 +69,53 @@ export function refused(draft: Draft, key: BannerKey): void {
   if (key === 'crowd') draft.set({ crowd: { ...draft.state.crowd, shownAt: null } });
 }
 
-/** Banners whose mail was read, or whose persona left. */
-export function withdrawRead(draft: Draft): void {
+/** Banners whose mail was read, or whose personas left, or are to be silent from now on. */
+export function withdrawIdle(draft: Draft): void {
   for (const key of Object.keys(draft.state.open) as BannerKey[]) {
-    if (key.startsWith('outage:')) continue;
-    if (spokenOfBy(draft, key).length === 0) draft.take(key);
+    if (key !== 'crowd' && !key.startsWith('mail:')) continue;
+    if (spokenOfBy(draft, key).every(([persona]) => draft.isHushed(persona.id))) draft.take(key);
   }
 }
 
-/** While notifications are paused, mail is not kept for later: the badge tells of it. */
+/** While notifications are paused, mail is not kept for later: the badge tells of it, as whoever paused them knows. */
 export function swallowAll(draft: Draft): void {
   for (const persona of Object.values(draft.state.personas)) swallow(draft, persona);
 }
 
 /**
+ * Quiet hours come by themselves, so what came in them and is unread at their end is told then, as what came while
+ * Hivebar was away: one banner in all.
+ */
+export function keepForLater(draft: Draft): void {
+  for (const persona of Object.values(draft.state.personas)) {
+    const { mail } = persona;
+    if (mail.is !== 'news' || mail.fresh === 0 || mail.came === 'away') continue;
+    draft.setPersona({ ...persona, mail: { ...mail, came: 'away' } });
+  }
+}
+
+/**
  * Shows what is fresh: a banner a persona, replaced in place and not too often; when too many personas get their first
  * one at once, the rest share one. Mail of several personas that came while Hivebar was away is one banner in all (field
- * report S17).
+ * report S17). With `only` urgent, who has none that is new waits.
  */
-export function announce(draft: Draft): void {
+export function announce(draft: Draft, only: 'all' | 'urgent'): void {
   const waiting: [PersonaState, News][] = [];
   let bubbles = draft.state.bubbles.filter((at) => draft.at - at < draft.rules.crowdWithinMs && at <= draft.at);
   for (const persona of Object.values(draft.state.personas)) {
     const { mail } = persona;
     if (mail.is !== 'news' || mail.fresh === 0) continue;
-    if (draft.silent(draft.mutedOf(persona.id))) {
+    if (draft.isHushed(persona.id)) {
       swallow(draft, persona);
       continue;
     }
+    if (only === 'urgent' && persona.urgency.untold === 0) continue;
     // Told, and yet nothing unread: it was read in between, or the level is about to come. The next level decides.
     if (isZero(persona.unread)) continue;
     if (mail.shownAt !== null && !draft.passed(mail.shownAt, draft.rules.bubbleEveryMs)) continue;
     const key = mailKey(persona.id);
     if (!draft.isOpen(key)) {
-      if (mail.came === 'away' || bubbles.length >= draft.rules.crowdAbove) {
+      if ((mail.came === 'away' && only === 'all') || bubbles.length >= draft.rules.crowdAbove) {
         waiting.push([persona, mail]);
         continue;
       }
@@ -103,14 +128,19 @@ export function announce(draft: Draft): void {
 }
 
 function announceOwn(draft: Draft, persona: PersonaState, mail: News): void {
-  draft.setPersona({ ...persona, mail: { ...mail, fresh: 0, shownAt: draft.at, banner: 'own' } });
+  draft.setPersona({
+    ...persona,
+    mail: { ...mail, fresh: 0, shownAt: draft.at, banner: 'own' },
+    urgency: { ...persona.urgency, untold: 0 },
+  });
   draft.put(
     mailBanner({
       persona: persona.id,
       label: persona.label,
       count: unreadOf(persona, mail),
-      urgent: persona.urgent.is !== 'unknown' && persona.urgent.n > 0,
+      urgent: isUrgent(persona),
       latest: mail.latest,
+      canMarkRead: persona.canMarkRead,
     }),
   );
 }
@@ -135,15 +165,20 @@ function announceCrowd(draft: Draft, waiting: readonly [PersonaState, News][]): 
     return;
   }
   for (const [persona, mail] of waiting) {
-    draft.setPersona({ ...persona, mail: { ...mail, fresh: 0, shownAt: draft.at, banner: 'crowd' } });
+    draft.setPersona({
+      ...persona,
+      mail: { ...mail, fresh: 0, shownAt: draft.at, banner: 'crowd' },
+      urgency: { ...persona.urgency, untold: 0 },
+    });
   }
   draft.set({ crowd: { waitingSince: null, shownAt: draft.at } });
-  const all = spokenOfBy(draft, 'crowd');
+  const all = spokenOfBy(draft, 'crowd').filter(([persona]) => !draft.isHushed(persona.id));
   const count = all.reduce((sum, [persona, mail]) => sum + unreadOf(persona, mail), 0);
   draft.put(
     crowdBanner(
       all.map(([persona]) => persona.label),
       count,
+      all.some(([persona]) => isUrgent(persona)),
       Object.keys(draft.state.open).some((key) => key.startsWith('mail:')),
     ),
   );
@@ -162,7 +197,15 @@ function spokenOfBy(draft: Draft, key: BannerKey): [PersonaState, News][] {
 
 function swallow(draft: Draft, persona: PersonaState): void {
   if (persona.mail.is !== 'news' || persona.mail.fresh === 0) return;
-  draft.setPersona({ ...persona, mail: { ...persona.mail, fresh: 0 } });
+  draft.setPersona({
+    ...persona,
+    mail: { ...persona.mail, fresh: 0 },
+    urgency: { ...persona.urgency, untold: 0 },
+  });
+}
+
+function isUrgent({ urgency }: PersonaState): boolean {
+  return urgency.known !== null && urgency.known > 0;
 }
 
 /** Some of what came may be read by now. */

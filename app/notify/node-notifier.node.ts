@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/ports/index.ts';
-import type { Banner, BannerKey, Opens } from './banner.ts';
+import type { Opens } from '../open/index.ts';
+import type { Banner, BannerKey } from './banner.ts';
 import type { DriverListener, NotifyDriver, OpenDriver } from './driver.ts';
 import { groupOf, OpenBanners } from './open-banners.ts';
 import { argumentOf } from './text.ts';
@@ -29,6 +30,7 @@ export interface VendoredOptions {
  */
 export async function macHelperDriver(
   pageOf: (opens: Opens) => string,
+  sound: boolean,
   clock: Clock,
   { customPath }: VendoredOptions = {},
 ): Promise<OpenDriver> {
@@ -43,6 +45,7 @@ export async function macHelperDriver(
         group: groupOf(key),
         open: pageOf(opens),
         timeout: false,
+        sound,
       } as const;
       center.notify(request, answer);
     },
@@ -59,14 +62,18 @@ export async function macHelperDriver(
  * Windows by the SnoreToast inside node-notifier. Without an `appID`, since with one no click is reported; by the callback
  * of each call, since the events are one for all. A toast that has gone to the Action Centre reports nothing any more.
  */
-export async function toasterDriver(clock: Clock, { customPath }: VendoredOptions = {}): Promise<OpenDriver> {
+export async function toasterDriver(
+  sound: boolean,
+  clock: Clock,
+  { customPath }: VendoredOptions = {},
+): Promise<OpenDriver> {
   const { default: notifier } = await import('node-notifier');
   const toaster = new notifier.WindowsToaster(customPath === undefined ? {} : { customPath });
   return driverOf(clock, {
     by: 'node-notifier (SnoreToast)',
     show: ({ key, title, body }, answer) => {
       toaster.notify(
-        { title: argumentOf(title), message: argumentOf(body === '' ? ' ' : body), id: numberOf(key) },
+        { title: argumentOf(title), message: argumentOf(body === '' ? ' ' : body), id: numberOf(key), sound },
         answer,
       );
     },
@@ -120,7 +127,7 @@ class HelperDriver implements NotifyDriver {
         this.#open.remove(key);
         if (error instanceof Error) return;
         const meaning = this.#helper.meaningOf(response);
-        if (meaning === 'clicked') this.#listener.clicked(key, null);
+        if (meaning === 'clicked') this.#listener.clicked(key, 'banner', null);
         else this.#listener.closed(key, meaning === 'dismissed' ? 'person' : 'desktop');
       });
     });

@@ -6,16 +6,24 @@ import { argumentOf } from './text.ts';
 
 const LIMIT_MS = 5000;
 /** The texts come as arguments of the script and never stand in it. */
-const SCRIPT = ['on run argv', 'display notification (item 2 of argv) with title (item 1 of argv)', 'end run'];
+const SHOW = 'display notification (item 2 of argv) with title (item 1 of argv)';
+/** One of the sounds that every macOS has. */
+const WITH_SOUND = `${SHOW} sound name "Glass"`;
 
 /** macOS with nothing installed: text only. No click comes back, and what is shown cannot be replaced or taken down. */
-export function osascriptDriver(file: string, env: Readonly<Record<string, string>>, spawn: Spawn): OpenDriver {
+export function osascriptDriver(
+  file: string,
+  env: Readonly<Record<string, string>>,
+  spawn: Spawn,
+  sound: boolean,
+): OpenDriver {
   return (listener) => {
     listener.state({ is: 'ready', by: 'osascript, without clicks' });
     const stop = new AbortController();
+    const script = ['on run argv', sound ? WITH_SOUND : SHOW, 'end run'];
     return {
       show: async ({ title, body }: Banner) => {
-        const args = [...SCRIPT.flatMap((line) => ['-e', line]), argumentOf(title), argumentOf(body)];
+        const args = [...script.flatMap((line) => ['-e', line]), argumentOf(title), argumentOf(body)];
         const ended = await spawn.run({ file, args, env, timeoutMs: LIMIT_MS }, stop.signal);
         if (ended.is !== 'exited' || ended.code !== 0) throw new Error(failureOf('osascript', ended));
       },

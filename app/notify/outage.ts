@@ -3,7 +3,7 @@ import type { Fault, Instant, PersonaId, SourceId } from '../../core/model/index
 import type { Announced, Cause } from './announced.ts';
 import { type Banner, outageKey } from './banner.ts';
 import type { Draft } from './draft.ts';
-import type { OutageState, PersonaState } from './state.ts';
+import type { OutageState, PersonaState, Voice } from './state.ts';
 import { BODY_POINTS, lineOfText } from './text.ts';
 import { outageBanner, recoveryBanner } from './words.ts';
 
@@ -82,6 +82,7 @@ export function shown(draft: Draft, banner: Banner): void {
     cause: outage.cause,
     since: Math.min(outage.since, before?.since ?? outage.since),
     at: draft.at,
+    over: null,
     personas: outage.handed,
   });
 }
@@ -91,8 +92,11 @@ export function refused(draft: Draft, banner: Banner): void {
   if (outage !== undefined) draft.setOutage(banner.key as Key, { ...outage, handed: null });
 }
 
-/** Forgets outages that are over and need no word, and asks for a banner for each edge a person does not know yet. */
-export function settle(draft: Draft, mayShow: boolean): void {
+/**
+ * Forgets outages that are over and need no word, and asks for a banner for each edge a person does not know yet. An edge
+ * in a silence is told after it, if it still holds; a banner that says "down" is taken down at once when that is over.
+ */
+export function settle(draft: Draft, voice: Voice): void {
   const outages = Object.entries(draft.state.outages) as [Key, OutageState][];
   if (outages.length === 0) return;
   const personas = Object.values(draft.state.personas);
@@ -101,21 +105,35 @@ export function settle(draft: Draft, mayShow: boolean): void {
   for (const [key, outage] of outages) {
     if (outage.handed !== null) continue;
     const members = membersOf.get(key) ?? [];
-    const bare = outage.sources.some((s) => !personas.some((p) => p.source === s && p.reach.is === 'up'));
+    const seen = members.filter(({ id }) => !draft.isHidden(id));
+    const bare = outage.sources.some((source) => isBare(draft, personas, source));
     const announced = draft.state.announced[key];
-    const isDown = members.length > 0 || bare;
-    if (isDown) {
-      if (mayShow) announceDown(draft, key, outage, members, announced);
-    } else if (announced === undefined) {
-      if (outage.sources.length === 0) draft.setOutage(key, null);
-    } else if (outage.recovering) {
-      if (mayShow) announceUp(draft, key, outage, announced);
+    if (seen.length > 0 || bare) {
+      stillDown(draft, key, announced, bare || seen.some(({ reach }) => reach.is === 'down'));
+      if (voice === 'all') announceDown(draft, key, outage, seen, draft.state.announced[key]);
+    } else if (announced !== undefined && outage.recovering && concernsAnybody(draft, announced)) {
+      announceUp(draft, key, outage, announced, voice);
     } else {
-      draft.take(key); // everybody it was about has left, or is down for another reason
-      draft.setAnnounced(key, null);
-      draft.setOutage(key, null);
+      if (announced !== undefined) {
+        draft.take(key); // everybody it was about has left, is hidden, or is down for another reason
+        draft.setAnnounced(key, null);
+      }
+      if (outage.sources.length === 0 && members.length === 0) draft.setOutage(key, null);
     }
   }
+}
+
+/** A source that cannot say who is there, and of which nothing that a person looks at can be read. */
+function isBare(draft: Draft, personas: readonly PersonaState[], source: SourceId): boolean {
+  const its = personas.filter((p) => p.source === source);
+  if (its.some(({ reach }) => reach.is === 'up')) return false;
+  return its.length === 0 || its.some(({ id }) => !draft.isHidden(id));
+}
+
+/** Back in a silence, and down again in the same: to a person it was never back. */
+function stillDown(draft: Draft, key: Key, announced: Announced | undefined, isSeen: boolean): void {
+  if (isSeen && announced !== undefined && announced.over !== null)
+    draft.setAnnounced(key, { ...announced, over: null });
 }
 
 function announceDown(
@@ -148,13 +166,27 @@ function announceDown(
   );
 }
 
-function announceUp(draft: Draft, key: Key, outage: OutageState, announced: Announced): void {
-  const known = announced.personas.flatMap((id) => draft.persona(id) ?? []);
-  if (known.length === announced.personas.length && !audible(draft, known)) return;
-  if (!draft.passed(outage.changedAt, draft.rules.holdMs)) return;
-  const labels = announced.personas.map((id) => draft.persona(id)?.label ?? id);
-  draft.setOutage(key, { ...outage, handed: announced.personas });
-  draft.put(recoveryBanner(announced, labels, outage.changedAt - announced.since));
+function announceUp(draft: Draft, key: Key, outage: OutageState, announced: Announced, voice: Voice): void {
+  if (voice === 'unheard' || !draft.passed(outage.changedAt, draft.rules.holdMs)) return;
+  const told = seenOf(draft, announced);
+  const known = told.flatMap((id) => draft.persona(id) ?? []);
+  const over = announced.over ?? outage.changedAt;
+  if (voice !== 'all' || (known.length === told.length && !audible(draft, known))) {
+    draft.take(key); // it says what is no longer so
+    if (announced.over === null) draft.setAnnounced(key, { ...announced, over });
+    return;
+  }
+  const labels = told.map((id) => draft.persona(id)?.label ?? id);
+  draft.setOutage(key, { ...outage, handed: told });
+  draft.put(recoveryBanner(announced, labels, over - announced.since, draft.at - over));
+}
+
+function seenOf(draft: Draft, { personas }: Announced): readonly PersonaId[] {
+  return personas.filter((id) => !draft.isHidden(id));
+}
+
+function concernsAnybody(draft: Draft, announced: Announced): boolean {
+  return announced.personas.length === 0 || seenOf(draft, announced).length > 0;
 }
 
 function causesOf({ reach }: PersonaState): readonly Key[] {

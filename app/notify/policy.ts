@@ -5,7 +5,7 @@ import type { Banner, BannerKey } from './banner.ts';
 import { Draft } from './draft.ts';
 import * as mail from './mail.ts';
 import * as outage from './outage.ts';
-import { type PersonaState, type PolicyState, RULES, type Rules } from './state.ts';
+import { type PersonaState, type PolicyState, RULES, type Rules, type Voice } from './state.ts';
 import { NAME_POINTS } from './text.ts';
 import type { Latest } from './words.ts';
 
@@ -38,10 +38,10 @@ export interface Decision {
 export function decide(state: PolicyState, input: PolicyInput, rules: Rules = RULES): Decision {
   const draft = new Draft(state, input.at, rules);
   take(draft, input);
-  mail.withdrawRead(draft);
-  const mayShow = listening(draft);
-  outage.settle(draft, mayShow);
-  if (mayShow) mail.announce(draft);
+  mail.withdrawIdle(draft);
+  const voice = voiceOf(draft);
+  outage.settle(draft, voice);
+  if (voice === 'all' || voice === 'urgent') mail.announce(draft, voice);
   return { state: draft.state, show: draft.show, withdraw: draft.withdraw, wakeAt: draft.wakeAt };
 }
 
@@ -74,21 +74,28 @@ function take(draft: Draft, input: PolicyInput): void {
   }
 }
 
-/** Whether a banner may be shown now: the desktop takes them, and the person wants them. */
-function listening(draft: Draft): boolean {
-  const { desktop, paused } = draft.state;
+/** What may be shown now: as the desktop takes banners, and as the person wants them. */
+function voiceOf(draft: Draft): Voice {
+  const { desktop, paused, quiet } = draft.state;
   if (draft.silent(paused)) {
     mail.swallowAll(draft);
     if (paused.is === 'at') draft.wake(paused.at);
-    return false;
+    return 'none';
   }
-  if (desktop.is === 'hears') return true;
-  if (draft.at < desktop.until) {
-    draft.wake(desktop.until);
-    return false;
+  const isQuiet = draft.silent(quiet);
+  if (isQuiet) {
+    mail.keepForLater(draft);
+    if (quiet.is === 'at') draft.wake(quiet.at);
   }
-  draft.set({ desktop: { is: 'hears' } });
-  return true;
+  if (desktop.is === 'deaf') {
+    if (draft.at < desktop.until) {
+      draft.wake(desktop.until);
+      return 'unheard';
+    }
+    draft.set({ desktop: { is: 'hears' } });
+  }
+  if (!isQuiet) return 'all';
+  return draft.rules.urgentBreaksQuiet ? 'urgent' : 'none';
 }
 
 function fold(draft: Draft, fact: Fact): void {
@@ -97,9 +104,13 @@ function fold(draft: Draft, fact: Fact): void {
     case 'held': // the mail is not handed over yet; it is told when it is
     case 'published':
     case 'recalled':
-    case 'hidden':
-    case 'quiet':
     case 'autostart':
+      return;
+    case 'quiet':
+      draft.set({ quiet: fact.until });
+      return;
+    case 'hidden':
+      draft.setHidden(fact.persona, fact.hidden);
       return;
     case 'source':
       outage.source(draft, fact);
@@ -141,13 +152,15 @@ function fold(draft: Draft, fact: Fact): void {
 
 function personaOf(fact: Extract<Fact, { is: 'joined' }>, before: PersonaState | undefined): PersonaState {
   const label = fact.label.slice(0, NAME_POINTS * 4);
-  if (before !== undefined) return { ...before, source: fact.source, label };
+  const canMarkRead = fact.canMarkRead === true;
+  if (before !== undefined) return { ...before, source: fact.source, label, canMarkRead };
   return {
     id: fact.persona,
     source: fact.source,
     label,
     unread: { is: 'unknown' },
-    urgent: { is: 'unknown' },
+    urgency: { known: null, untold: 0 },
+    canMarkRead,
     reach: { is: 'unseen', causes: [] },
     mail: { is: 'quiet', shownAt: null },
   };
@@ -160,6 +173,6 @@ function cameWhile(events: readonly Event[]): 'away' | 'live' {
 }
 
 /** Bounded, since a mail may be a megabyte and this is kept. */
-function latestOf({ from, content }: NewEvent): Latest {
-  return { from: from.slice(0, 400), text: content === undefined ? null : content.slice(0, 4000) };
+function latestOf({ id, from, content }: NewEvent): Latest {
+  return { id, from: from.slice(0, 400), text: content === undefined ? null : content.slice(0, 4000) };
 }

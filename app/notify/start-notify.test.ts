@@ -10,10 +10,9 @@ import { openDatabase } from '../../core/state/index.ts';
 import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
 import type { Announcements } from './announced.ts';
 import { keptAnnouncements } from './announcements.node.ts';
-import type { Banner, BannerKey } from './banner.ts';
+import type { Banner, BannerKey, Wanted } from './banner.ts';
 import { noDriver } from './choose.node.ts';
 import type { DriverListener, OpenDriver } from './driver.ts';
-import type { Click } from '../open/index.ts';
 import { startNotify } from './start-notify.ts';
 
 const VITAL = { is: 'unknown', why: 'not-reported' } as const;
@@ -54,7 +53,7 @@ interface Rig {
   readonly clock: FakeClock;
   readonly desktop: FakeDesktop;
   readonly board: Board;
-  readonly clicks: Click[];
+  readonly clicks: Wanted[];
   readonly lines: string[];
   readonly path: string;
   /** A process: a board and a database connection of its own. `with` comes before the notifications start. */
@@ -69,7 +68,7 @@ function rig(t: TestContext): Rig {
   const path = join(folder, 'hivebar.sqlite');
   const clock = fakeClock();
   const desktop = new FakeDesktop();
-  const clicks: Click[] = [];
+  const clicks: Wanted[] = [];
   const lines: string[] = [];
   const say =
     (level: string): Log['info'] =>
@@ -111,8 +110,15 @@ function rig(t: TestContext): Rig {
       before?.(board);
       early[Symbol.dispose]();
       const announcements = keep(keptAnnouncements(connection));
-      const opener = { name: 'page', open: async (click: Click) => void clicks.push(click) } as const;
-      running = startNotify({ board, told, openDriver: desktop.open, announcements, opener, clock, log });
+      running = startNotify({
+        board,
+        told,
+        openDriver: desktop.open,
+        announcements,
+        act: (wanted) => void clicks.push(wanted),
+        clock,
+        log,
+      });
       return board;
     },
     kill: () => {
@@ -168,10 +174,10 @@ test('mail on the board is a banner; a click opens its persona, with the token, 
   mail(board, clock, 'ada', 1);
   await clock.advance(10);
   assert.deepEqual(desktop.said, ['show ada: 1 new']);
-  desktop.listener?.clicked('mail:ada', 'token-1');
+  desktop.listener?.clicked('mail:ada', 'banner', 'token-1');
   await clock.advance(10);
   assert.equal(desktop.said.at(-1), 'withdraw mail:ada');
-  assert.deepEqual(clicks, [{ opens: { is: 'persona', persona: 'ada' }, activationToken: 'token-1' }]);
+  assert.deepEqual(clicks, [{ name: 'open', params: { persona: 'ada', activationToken: 'token-1' } }]);
   await clock.advance(40_000);
   mail(board, clock, 'ada', 2);
   await clock.advance(10);
@@ -203,13 +209,12 @@ test('without any desktop all goes on, with one line', async (t) => {
   const board = createBoard();
   const log: Log = { info: (line) => void lines.push(line), warn: (line) => void lines.push(line), error: () => {} };
   const announcements: Announcements = { load: () => ({}), save: () => {} };
-  const opener = { name: 'page', open: async () => {} } as const;
   const running = startNotify({
     board,
     told: [],
     openDriver: noDriver('no session bus'),
     announcements,
-    opener,
+    act: () => {},
     clock,
     log,
   });

@@ -1,12 +1,12 @@
-import type { Board, Fact, Snapshot } from '../../core/board/index.ts';
-import { FAULTS, Fault, type FaultCode, type Instant } from '../../core/model/index.ts';
+import type { Board, Fact, Snapshot, Until } from '../../core/board/index.ts';
+import { FAULTS, Fault, type FaultCode, type Instant, type PersonaId } from '../../core/model/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
 import type { AnnouncedByKey, Announcements } from './announced.ts';
-import type { Banner, BannerKey, Opens } from './banner.ts';
-import type { DriverState, NotifyDriver, OpenDriver } from './driver.ts';
-import type { Opener } from '../open/index.ts';
+import { type Banner, type BannerKey, type Wanted, wantedBy } from './banner.ts';
+import type { DriverState, NotifyDriver, OpenDriver, Part } from './driver.ts';
 import { type Decision, decide, type PolicyInput } from './policy.ts';
 import { openPolicy, RULES, type Rules } from './state.ts';
+import { testBanner } from './words.ts';
 
 export interface NotifyNeeds {
   readonly board: Board;
@@ -14,11 +14,25 @@ export interface NotifyNeeds {
   readonly told: readonly Fact[];
   readonly openDriver: OpenDriver;
   readonly announcements: Announcements;
-  readonly opener: Opener;
+  /** A person clicked: to be run as an action. Whoever runs it says what became of it. */
+  readonly act: (wanted: Wanted) => void;
   readonly clock: Clock;
   readonly log: Log;
   readonly rules?: Rules;
 }
+
+export interface Notifications extends AsyncDisposable {
+  /** Shows a banner to try it out, whatever is paused, quiet or muted; any before it is replaced. Never rejects. */
+  test(): Promise<Tested>;
+}
+
+/** What became of a banner to try it out. That a desktop took it does not say that anybody saw it. */
+export type Tested = {
+  /** Who shows the banners, as on the page. */
+  readonly by: string;
+  /** Why other banners are not shown just now, if so. */
+  readonly silent: 'paused' | 'quiet-hours' | null;
+} & ({ readonly taken: true } | { readonly taken: false; readonly why: string });
 
 /** Facts of this time are decided on together. */
 const GATHER_MS = 5;
@@ -40,14 +54,14 @@ const SLEEP_MS = 60_000;
  *
  * @throws Fault `database` when what was announced before cannot be read
  */
-export function startNotify(needs: NotifyNeeds): AsyncDisposable {
+export function startNotify(needs: NotifyNeeds): Notifications {
   return new Notify(needs);
 }
 
-class Notify implements AsyncDisposable {
+class Notify implements Notifications {
   readonly #board: Board;
   readonly #announcements: Announcements;
-  readonly #opener: Opener;
+  readonly #act: NotifyNeeds['act'];
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #rules: Rules;
@@ -60,15 +74,15 @@ class Notify implements AsyncDisposable {
   #tick: Disposable | null = null;
   /** What the desktop is still to do, a chain a key, so that no withdrawal overtakes its banner. */
   readonly #chains = new Map<BannerKey, Promise<void>>();
-  /** What the newest banner of each key opens. */
-  readonly #opens = new Map<BannerKey, Opens>();
+  /** The newest banner of each key: a click is about it. */
+  readonly #banners = new Map<BannerKey, Banner>();
   #warned = false;
   #over = false;
 
-  constructor({ board, told, openDriver, announcements, opener, clock, log, rules = RULES }: NotifyNeeds) {
+  constructor({ board, told, openDriver, announcements, act, clock, log, rules = RULES }: NotifyNeeds) {
     this.#board = board;
     this.#announcements = announcements;
-    this.#opener = opener;
+    this.#act = act;
     this.#clock = clock;
     this.#log = log;
     this.#rules = rules;
@@ -76,7 +90,7 @@ class Notify implements AsyncDisposable {
     this.#state = openPolicy(this.#saved);
     this.#facts = board.facts((fact) => this.#hear(fact));
     this.#driver = openDriver({
-      clicked: (key, token) => this.#clicked(key, token),
+      clicked: (key, part, token) => this.#clicked(key, part, token),
       closed: (key, by) => this.#decide({ is: 'closed', at: clock.now(), key, by }),
       state: (state) => this.#became(state),
     });
@@ -111,17 +125,17 @@ class Notify implements AsyncDisposable {
     this.#flush = null;
     const facts = this.#waiting;
     this.#waiting = [];
-    this.#decide({ is: 'facts', at: this.#clock.now(), facts: [...this.#mutesOf(facts), ...facts] });
+    this.#decide({ is: 'facts', at: this.#clock.now(), facts: [...this.#silencesOf(facts), ...facts] });
   }
 
-  /** Who joins may have been muted before we listened; the board knows. */
-  #mutesOf(facts: readonly Fact[]): Fact[] {
+  /** Who joins may have been muted or hidden before we listened; the board knows. */
+  #silencesOf(facts: readonly Fact[]): Fact[] {
     const joined = new Set(facts.flatMap((fact) => (fact.is === 'joined' ? [fact.persona] : [])));
     if (joined.size === 0) return [];
     return this.#board
       .snapshot()
       .personas.filter(({ id }) => joined.has(id))
-      .map(({ id, muted }) => ({ is: 'muted', at: this.#clock.now(), persona: id, until: muted }));
+      .flatMap(({ id: persona, muted, hidden }) => silenceOf(this.#clock.now(), persona, muted, hidden));
   }
 
   #decide(input: PolicyInput): void {
@@ -129,8 +143,8 @@ class Notify implements AsyncDisposable {
     const decision = decide(this.#state, input, this.#rules);
     this.#state = decision.state;
     this.#save(decision.state.announced);
-    for (const key of decision.withdraw) this.#inTurn(key, () => this.#withdraw(key));
-    for (const banner of decision.show) this.#inTurn(banner.key, () => this.#show(banner));
+    for (const key of decision.withdraw) void this.#inTurn(key, () => this.#withdraw(key));
+    for (const banner of decision.show) void this.#inTurn(banner.key, () => this.#show(banner));
     this.#sleepUntil(decision.wakeAt);
   }
 
@@ -142,33 +156,56 @@ class Notify implements AsyncDisposable {
     this.#tick = this.#clock.after(ms, () => this.#decide({ is: 'tick', at: this.#clock.now() }));
   }
 
-  #inTurn(key: BannerKey, work: () => Promise<void>): void {
+  #inTurn(key: BannerKey, work: () => Promise<void>): Promise<void> {
     const next = (this.#chains.get(key) ?? Promise.resolve()).then(work);
     this.#chains.set(key, next);
     next.then(() => {
       if (this.#chains.get(key) === next) this.#chains.delete(key);
     });
+    return next;
   }
 
   async #show(banner: Banner): Promise<void> {
     if (this.#over) return;
-    const { key, opens } = banner;
-    this.#opens.set(key, opens);
+    try {
+      await this.#give(banner);
+    } catch (error) {
+      this.#warn(error);
+      this.#decide({ is: 'refused', at: this.#clock.now(), banner });
+      return;
+    }
+    this.#warned = false;
+    this.#decide({ is: 'shown', at: this.#clock.now(), banner });
+  }
+
+  /** Hands it to the desktop. @throws Error when that refuses it, or does not answer in time */
+  async #give(banner: Banner): Promise<void> {
+    this.#banners.set(banner.key, banner);
     const stop = new AbortController();
     const late = this.#clock.sleep(ANSWER_MS, stop.signal).then(() => {
       if (!stop.signal.aborted) throw new Error(`the desktop did not answer in ${ANSWER_MS / 1000} s`);
     });
     try {
       await Promise.race([this.#driver.show(banner), late.then(() => new Promise<never>(() => {}))]);
-    } catch (error) {
-      this.#warn(error);
-      this.#decide({ is: 'refused', at: this.#clock.now(), banner });
-      return;
     } finally {
       stop.abort();
     }
-    this.#warned = false;
-    this.#decide({ is: 'shown', at: this.#clock.now(), banner });
+  }
+
+  async test(): Promise<Tested> {
+    const { paused, quiet } = this.#board.snapshot();
+    const silent = paused.is !== 'never' ? 'paused' : quiet.is !== 'never' ? 'quiet-hours' : null;
+    let refusal: string | null = null;
+    await this.#inTurn('test', async () => {
+      try {
+        if (this.#over) throw new Error('Hivebar is about to end');
+        await this.#give(testBanner());
+      } catch (error) {
+        refusal = error instanceof Error ? error.message : String(error);
+      }
+    });
+    const by = this.#board.snapshot().notifications;
+    return refusal === null ? { taken: true, by, silent } : { taken: false, by, silent, why: refusal };
   }
 
   async #withdraw(key: BannerKey): Promise<void> {
@@ -187,14 +224,12 @@ class Notify implements AsyncDisposable {
     this.#log.warn('a notification could not be shown; the badge and the page go on', { why });
   }
 
-  #clicked(key: BannerKey, activationToken: string | null): void {
-    const opens = this.#opens.get(key);
+  #clicked(key: BannerKey, part: Part, activationToken: string | null): void {
+    const banner = this.#banners.get(key);
     this.#decide({ is: 'clicked', at: this.#clock.now(), key });
-    if (opens === undefined || this.#over) return;
-    this.#opener.open({ opens, activationToken }).catch((error: unknown) => {
-      const why = error instanceof Fault ? error.explain() : String(error);
-      this.#log.warn('a click on a notification could not be followed', { opens, why });
-    });
+    if (banner === undefined || this.#over) return;
+    const wanted = wantedBy(banner, part, activationToken);
+    if (wanted !== null) this.#act(wanted);
   }
 
   #became(state: DriverState): void {
@@ -228,11 +263,15 @@ class Notify implements AsyncDisposable {
 
 /** What the board already shows, as the facts that led there: so it does not matter who was started first. */
 function factsOf(snapshot: Snapshot, at: Instant): Fact[] {
-  const facts: Fact[] = [{ is: 'muted', at, persona: null, until: snapshot.paused }];
+  const { paused, quietHours, quiet } = snapshot;
+  const facts: Fact[] = [
+    { is: 'muted', at, persona: null, until: paused },
+    { is: 'quiet', at, on: quietHours, until: quiet },
+  ];
   for (const p of snapshot.personas) {
-    const { id: persona, source, label, stem, eventsFile, lastEventId } = p;
-    const address = label;
-    facts.push({ is: 'joined', at, persona, source, address, label, stem, eventsFile, lastEventId, staleAfterMs: 0 });
+    const { id: persona, source, label, stem, eventsFile, lastEventId, canMarkRead } = p;
+    const named = { persona, source, address: label, label, stem, eventsFile, lastEventId, canMarkRead };
+    facts.push({ is: 'joined', at, ...named, staleAfterMs: 0 });
     const unread = p.unread.value;
     const urgent = p.urgent.value;
     if (p.reach.is === 'up') {
@@ -251,6 +290,13 @@ function factsOf(snapshot: Snapshot, at: Instant): Fact[] {
     }
   }
   return facts;
+}
+
+function silenceOf(at: Instant, persona: PersonaId, until: Until, hidden: boolean): Fact[] {
+  return [
+    { is: 'muted', at, persona, until },
+    { is: 'hidden', at, persona, hidden },
+  ];
 }
 
 /** The board shows a fault with its next step, which a Fault adds by itself. */

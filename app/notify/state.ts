@@ -13,12 +13,20 @@ export type MailState =
       /** Of these, not in any banner yet. */
       readonly fresh: number;
       readonly latest: Latest;
-      /** What is fresh came while Hivebar was away, so all of that shares one banner, or while it watched. */
+      /** What is fresh came while Hivebar was away, or in quiet hours, so all of that shares one banner; or while it watched. */
       readonly came: 'away' | 'live';
       readonly shownAt: Instant | null;
       /** Whether a banner of its own or the shared one speaks of it. */
       readonly banner: 'own' | 'crowd';
     };
+
+/** Urgent mail that is unread. Events do not say which it is, so it is told by how its number rises. */
+export interface Urgency {
+  /** As last told; null: never. */
+  readonly known: number | null;
+  /** Of these, not in any banner yet. */
+  readonly untold: number;
+}
 
 /** One persona as far as banners go. */
 export interface PersonaState {
@@ -26,7 +34,8 @@ export interface PersonaState {
   readonly source: SourceId;
   readonly label: string;
   readonly unread: Count;
-  readonly urgent: Count;
+  readonly urgency: Urgency;
+  readonly canMarkRead: boolean;
   readonly reach:
     | { readonly is: 'up' }
     /** For one cause; or, until its first look after a restart, for all that a person was told concern it, if any. */
@@ -51,6 +60,9 @@ export interface OutageState {
   readonly handed: readonly PersonaId[] | null;
 }
 
+/** What may be shown: everything; in quiet hours urgent mail only; nothing, as the person wants it; nothing, as the desktop refuses. */
+export type Voice = 'all' | 'urgent' | 'none' | 'unheard';
+
 /** JSON all the way down: it survives a round trip unchanged. */
 export interface PolicyState {
   readonly personas: Readonly<Record<`mail:${string}`, PersonaState>>;
@@ -64,8 +76,12 @@ export interface PolicyState {
   /** Believed to be on the screen. */
   readonly open: Readonly<Partial<Record<BannerKey, true>>>;
   readonly paused: Until;
+  /** Quiet hours go on until then. */
+  readonly quiet: Until;
   /** Also of personas that have not joined, or have left: the order of facts at start does not matter. */
   readonly muted: Readonly<Record<`mail:${string}`, Until>>;
+  /** As with mutes. */
+  readonly hidden: Readonly<Record<`mail:${string}`, true>>;
   /** After the desktop refused a banner none is tried before `until`. */
   readonly desktop: { readonly is: 'hears' } | { readonly is: 'deaf'; readonly until: Instant };
 }
@@ -79,12 +95,14 @@ export function openPolicy(announced: AnnouncedByKey): PolicyState {
     announced,
     open: {},
     paused: { is: 'never' },
+    quiet: { is: 'never' },
     muted: {},
+    hidden: {},
     desktop: { is: 'hears' },
   };
 }
 
-/** The spans of the policy, in milliseconds, and how many banners are too many. */
+/** The spans of the policy, in milliseconds, how many banners are too many, and what a person prefers. */
 export interface Rules {
   /** A persona's banner comes, or is replaced, at most this often; so is an outage's count. */
   readonly bubbleEveryMs: number;
@@ -99,6 +117,8 @@ export interface Rules {
   readonly crowdWithinMs: number;
   /** The next attempt after the desktop refused a banner, unless it says earlier that it is ready. */
   readonly deafMs: number;
+  /** Urgent mail is shown in quiet hours too. */
+  readonly urgentBreaksQuiet: boolean;
 }
 
 export const RULES: Rules = {
@@ -109,4 +129,5 @@ export const RULES: Rules = {
   crowdAbove: 5,
   crowdWithinMs: 10_000,
   deafMs: 60_000,
+  urgentBreaksQuiet: false,
 };

@@ -1,5 +1,6 @@
 import type { Ended, Spawn } from '../../core/ports/index.ts';
-import type { Banner, BannerKey, Opens } from './banner.ts';
+import type { Opens } from '../open/index.ts';
+import type { Banner, BannerKey } from './banner.ts';
 import type { NotifyDriver, OpenDriver } from './driver.ts';
 import { groupOf } from './open-banners.ts';
 import { argumentOf } from './text.ts';
@@ -15,6 +16,7 @@ export function terminalNotifierDriver(
   env: Readonly<Record<string, string>>,
   spawn: Spawn,
   pageOf: (opens: Opens) => string,
+  sound: boolean,
 ): OpenDriver {
   return (listener) => {
     listener.state({ is: 'ready', by: 'terminal-notifier' });
@@ -34,6 +36,7 @@ export function terminalNotifierDriver(
           groupOf(key),
           '-open',
           pageOf(opens),
+          ...(sound ? ['-sound', 'default'] : []),
         ]),
       withdraw: (key: BannerKey) => run(['-remove', groupOf(key)]),
       [Symbol.asyncDispose]: async () => stop.abort(), // what stays on the screen still opens the page

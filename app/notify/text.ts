@@ -16,10 +16,17 @@ const UNSEEN =
 /** A joiner that does not stand between two visible characters joins nothing. */
 const STRAY_JOINER = /(?<!\p{Emoji}|\p{L}|\p{M}|\ufe0f)\u200d+|\u200d+(?!\p{Emoji}|\p{L})/gu;
 
-const CSI = new RegExp(
-  `${String.fromCharCode(0x1b)}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?)`,
+const ESC = String.fromCharCode(0x1b);
+
+/** ECMA-48: control sequences, control strings up to their end (BEL ends one too), and the short escapes. */
+const TERMINAL = new RegExp(
+  `${ESC}(?:\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?|[ -/]+[0-~]|[0-OQ-WYZ\\\\\`-~])`,
   'gu',
 );
+
+/** Letters of the scripts that run from right to left. */
+const RIGHT_TO_LEFT =
+  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Samaritan}\p{Script=Mandaic}\p{Script=Hanifi_Rohingya}]/u;
 
 /**
  * Untrusted text as one line of at most `points` code points: terminal sequences gone, unseen characters gone, every run
@@ -29,7 +36,7 @@ export function lineOfText(text: string, points: number): string {
   // Long input is cut first: what lies beyond can never be shown, and a mail may be a megabyte.
   const near = text.slice(0, points * 16).toWellFormed();
   const line = near
-    .replace(CSI, '')
+    .replace(TERMINAL, '')
     .replace(/[\s\u0085]+/gu, ' ')
     .replace(UNSEEN, '')
     .replace(STRAY_JOINER, '')
@@ -41,6 +48,19 @@ export function lineOfText(text: string, points: number): string {
     .slice(0, points - 1)
     .join('')
     .trimEnd()}…`;
+}
+
+/**
+ * A cleaned text, to stand beside others: where letters run from right to left it is isolated (FIRST STRONG ISOLATE ... POP
+ * DIRECTIONAL ISOLATE, UAX #9), so that it reorders itself and not the name or the number next to it.
+ */
+export function isolated(line: string): string {
+  return RIGHT_TO_LEFT.test(line) ? `\u2068${line}\u2069` : line;
+}
+
+/** How many code points a text has. */
+export function pointsOf(text: string): number {
+  return [...text].length;
 }
 
 /**

@@ -1,13 +1,16 @@
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Announced, Cause } from './announced.ts';
-import { type Banner, mailKey, outageKey } from './banner.ts';
-import { BODY_POINTS, lineOfText, NAME_POINTS } from './text.ts';
+import { type Banner, type Button, mailKey, outageKey } from './banner.ts';
+import { BODY_POINTS, isolated, lineOfText, NAME_POINTS, pointsOf } from './text.ts';
 
+/** From here on a recovery says when it was. */
+const TOLD_LATE_MS = 60_000;
 /** The names that are listed before "and 57 more". */
 const NAMES_LISTED = 3;
 
 /** The newest mail of a banner, as it came. */
 export interface Latest {
+  readonly id: number;
   readonly from: string;
   /** Null when the events carry no content. */
   readonly text: string | null;
@@ -19,6 +22,7 @@ export interface MailSaid {
   readonly count: number;
   readonly urgent: boolean;
   readonly latest: Latest;
+  readonly canMarkRead: boolean;
 }
 
 /** `ada: 3 new`, and below it the latest mail's sender and first words. */
@@ -30,18 +34,20 @@ export function mailBanner(said: MailSaid): Banner {
     body: latestOf(said.latest),
     urgency: said.urgent ? 'high' : 'normal',
     opens: { is: 'persona', persona: said.persona },
+    buttons: [openButton(said.persona), ...(said.canMarkRead ? [readButton(said)] : []), muteButton(said.persona)],
   };
 }
 
 /** One banner for everybody whose own would have been one too many at once. */
-export function crowdBanner(labels: readonly string[], count: number, besideOthers: boolean): Banner {
+export function crowdBanner(labels: readonly string[], count: number, urgent: boolean, besideOthers: boolean): Banner {
   return {
     key: 'crowd',
     is: 'mail',
-    title: `${labels.length} ${besideOthers ? 'more ' : ''}${labels.length === 1 ? 'persona has' : 'personas have'} mail: ${count} new`,
+    title: `${labels.length} ${besideOthers ? 'more ' : ''}${labels.length === 1 ? 'persona has' : 'personas have'} mail: ${count} new${urgent ? ', urgent' : ''}`,
     body: listOf(labels),
-    urgency: 'normal',
+    urgency: urgent ? 'high' : 'normal',
     opens: { is: 'overview' },
+    buttons: [],
   };
 }
 
@@ -51,21 +57,42 @@ export function outageBanner(cause: Cause, labels: readonly string[], why: strin
     key: outageKey(cause.key),
     is: 'outage',
     title: subject(cause, labels, 'down'),
-    body: lineOfText(labels.length > 1 ? `${why} (${listOf(labels)})` : why, BODY_POINTS),
+    body: labels.length > 1 ? reasonFor(labels, why) : why,
     urgency: 'critical',
     opens: opensOf(cause),
+    buttons: buttonsOf(cause),
   };
 }
 
-/** `hive is back: 60 personas`, and below it how long it was down. */
-export function recoveryBanner(announced: Announced, labels: readonly string[], downForMs: number): Banner {
+/** `hive is back: 60 personas`, and below it how long it was down, and since when it is back if that is not just now. */
+export function recoveryBanner(
+  announced: Announced,
+  labels: readonly string[],
+  downForMs: number,
+  backForMs: number,
+): Banner {
+  const back = backForMs < TOLD_LATE_MS ? '' : `, back for ${spanOf(backForMs)}`;
   return {
     key: outageKey(announced.cause.key),
     is: 'recovery',
     title: subject(announced.cause, labels, 'is back'),
-    body: `Down for ${spanOf(downForMs)}.`,
+    body: `Down for ${spanOf(downForMs)}${back}.`,
     urgency: 'normal',
     opens: opensOf(announced.cause),
+    buttons: buttonsOf(announced.cause),
+  };
+}
+
+/** To try it out: a click leads to the page. */
+export function testBanner(): Banner {
+  return {
+    key: 'test',
+    is: 'test',
+    title: 'Hivebar: a test',
+    body: 'Banners of new mail and of outages look like this one.',
+    urgency: 'normal',
+    opens: { is: 'overview' },
+    buttons: [],
   };
 }
 
@@ -98,11 +125,35 @@ function opensOf(cause: Cause): Banner['opens'] {
   return cause.opens === null ? { is: 'overview' } : { is: 'persona', persona: cause.opens };
 }
 
+function buttonsOf(cause: Cause): readonly Button[] {
+  return cause.opens === null ? [] : [muteButton(cause.opens)];
+}
+
+function openButton(persona: PersonaId): Button {
+  return { id: 'open', label: 'Open session', wants: { name: 'open', params: { persona } } };
+}
+
+/** One message is marked by its id: another may have come since, and nobody has seen that. */
+function readButton({ persona, count, latest }: MailSaid): Button {
+  const params = count === 1 ? { persona, id: latest.id } : { persona };
+  return { id: 'read', label: 'Mark as read', wants: { name: 'read', params } };
+}
+
+function muteButton(persona: PersonaId): Button {
+  return { id: 'mute', label: 'Mute 1 h', wants: { name: 'mute', params: { persona, minutes: 60 } } };
+}
+
 function latestOf(latest: Latest): string {
   const from = lineOfText(latest.from, NAME_POINTS);
-  const text = latest.text === null ? '' : lineOfText(latest.text, BODY_POINTS);
-  if (text === '') return from === '' ? '' : `from ${from}`;
-  return lineOfText(from === '' ? text : `${from}: ${text}`, BODY_POINTS);
+  const left = from === '' ? BODY_POINTS : BODY_POINTS - pointsOf(from) - 2;
+  const text = latest.text === null ? '' : lineOfText(latest.text, left);
+  if (text === '') return from === '' ? '' : `from ${isolated(from)}`;
+  return from === '' ? isolated(text) : `${isolated(from)}: ${isolated(text)}`;
+}
+
+function reasonFor(labels: readonly string[], why: string): string {
+  const list = listOf(labels);
+  return `${lineOfText(why, BODY_POINTS - pointsOf(list) - 3)} (${list})`;
 }
 
 function listOf(labels: readonly string[]): string {
@@ -113,5 +164,5 @@ function listOf(labels: readonly string[]): string {
 
 function name(label: string): string {
   const line = lineOfText(label, NAME_POINTS);
-  return line === '' ? '(no name)' : line;
+  return line === '' ? '(no name)' : isolated(line);
 }

@@ -1,0 +1,17 @@
+import type { Banner } from './banner.ts';
+
+/** Desktop Notifications 1.2, "Categories"; a name of our own begins with `x-`. */
+export const CATEGORY: Readonly<Record<Banner['is'], string>> = {
+  mail: 'email.arrived',
+  outage: 'network.disconnected',
+  recovery: 'network.connected',
+  test: 'x-hivebar.test',
+};
+
+/** Names of the Sound Naming Specification. */
+export const SOUND: Readonly<Record<Banner['is'], string>> = {
+  mail: 'message-new-email',
+  outage: 'network-connectivity-lost',
+  recovery: 'network-connectivity-established',
+  test: 'message-new-email',
+};
