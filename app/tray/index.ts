@@ -1,4 +1,5 @@
 export { openTray, type TrayNeeds } from './choose.node.ts';
+export { type ClipboardNeeds, type Copied, copyText } from './clipboard.node.ts';
 export type { TrayDriver, TrayEvents } from './driver.ts';
 export { type IconName, iconOf } from './icon.ts';
 export { openIcons, type TrayIcons } from './icons.node.ts';

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { win32 } from 'node:path';
+import type { Clock } from '../../core/ports/index.ts';
+import { type Env, isProgram, programOnPath } from '../programs.node.ts';
+
+export interface ClipboardNeeds {
+  readonly platform: NodeJS.Platform;
+  readonly env: Env;
+  readonly clock: Clock;
+}
+
+export type Copied =
+  | { readonly is: 'copied'; readonly by: string }
+  /** Nothing was copied; `why` says what would help. */
+  | { readonly is: 'failed'; readonly why: string };
+
+interface Program {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly encoding: BufferEncoding;
+}
+
+/** They take the text, leave a child behind that hands it out, and end. */
+const ENDS_WITHIN_MS = 3000;
+
+/**
+ * Puts text on the clipboard of the desktop, by the desktop's own program: `wl-copy`, `xclip` or `xsel`, `pbcopy`,
+ * `clip.exe`. The text goes to its standard input, so that nothing in it is ever an option or a command. What hands the
+ * text out afterwards belongs to the desktop, and stays when Hivebar ends.
+ */
+export async function copyText(text: string, needs: ClipboardNeeds): Promise<Copied> {
+  const programs = clipboardPrograms(needs.platform, needs.env);
+  const failures: string[] = [];
+  for (const program of programs) {
+    const failure = await give(text, program, needs);
+    if (failure === null) return { is: 'copied', by: program.file };
+    failures.push(failure);
+  }
+  if (failures.length > 0) return { is: 'failed', why: failures.join('; ') };
+  return { is: 'failed', why: 'no program for the clipboard (Debian: apt-get install xclip, or wl-clipboard)' };
+}
+
+function clipboardPrograms(platform: NodeJS.Platform, env: Env): Program[] {
+  if (platform === 'darwin') return [{ file: '/usr/bin/pbcopy', args: [], encoding: 'utf8' }];
+  if (platform === 'win32') {
+    const file = win32.join(env.SystemRoot ?? 'C:\\Windows', 'System32', 'clip.exe');
+    return [{ file, args: [], encoding: 'utf16le' }]; // in any other encoding it takes what is not ASCII for the code page's
+  }
+  const found = (is: string | undefined, name: string, args: readonly string[]): Program[] => {
+    const file = is ? programOnPath(name, env, platform) : null;
+    return file === null ? [] : [{ file, args, encoding: 'utf8' }];
+  };
+  return [
+    ...found(env.WAYLAND_DISPLAY, 'wl-copy', []),
+    ...found(env.DISPLAY, 'xclip', ['-selection', 'clipboard']),
+    ...found(env.DISPLAY, 'xsel', ['--clipboard', '--input']),
+  ];
+}
+
+/** Null: it took the text. */
+function give(text: string, program: Program, { env, clock }: ClipboardNeeds): Promise<string | null> {
+  const { file, args, encoding } = program;
+  if (!isProgram(file)) return Promise.resolve(`${file} is not there`);
+  return new Promise((resolve) => {
+    // No pipe but its input: the child it leaves behind would hold it open, and write to nobody.
+    const child = spawn(file, [...args], {
+      env: { ...env },
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+      windowsHide: true,
+    });
+    const limit = clock.after(ENDS_WITHIN_MS, () => {
+      child.kill('SIGKILL');
+      resolve(`${file} did not end within ${ENDS_WITHIN_MS / 1000} s`);
+    });
+    const over = (failure: string | null): void => {
+      limit[Symbol.dispose]();
+      resolve(failure);
+    };
+    child.on('error', (error) => over(`${file} could not be started: ${error.message}`));
+    child.on('exit', (code, signal) => over(code === 0 ? null : `${file} ended with ${signal ?? code}`));
+    child.stdin.on('error', () => {}); // it ended without reading: `exit` tells it
+    child.stdin.end(text, encoding);
+  });
+}

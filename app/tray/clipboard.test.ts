@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { realClock } from '../../core/ports/index.ts';
+import { type Copied, copyText } from './clipboard.node.ts';
+
+const HOSTILE = `hivebar tail '--help; touch PWNED; $(touch PWNED)' --follow\n-e \`x\` ünïcode 🐝`;
+
+describe('the clipboard', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hivebar-clipboard-'));
+  after(() => rmSync(folder, { recursive: true }));
+
+  /** A folder with programs that write down what they were given. */
+  function standIns(name: string, programs: Readonly<Record<string, string>>) {
+    const bin = join(folder, name);
+    mkdirSync(bin);
+    for (const [program, then] of Object.entries(programs)) {
+      const script = `#!/bin/sh\necho "$*" >'${bin}/${program}.args'\ncat >'${bin}/${program}.input'\n${then}\n`;
+      writeFileSync(join(bin, program), script, { mode: 0o700 });
+    }
+    const said = (file: string): string | null =>
+      existsSync(join(bin, file)) ? readFileSync(join(bin, file), 'utf8') : null;
+    return { bin, said };
+  }
+
+  const copy = (bin: string, env: Readonly<Record<string, string>>, second = 1000): Promise<Copied> =>
+    copyText(HOSTILE, {
+      platform: 'linux',
+      env: { PATH: ['', '.', bin, '/usr/bin', '/bin'].join(delimiter), ...env },
+      clock: { ...realClock, after: (ms, run) => realClock.after((ms * second) / 1000, run) },
+    });
+
+  test('under Wayland wl-copy is given the text, byte for byte and as input', async () => {
+    const { bin, said } = standIns('wayland', { 'wl-copy': '', xclip: '' });
+    const copied = await copy(bin, { WAYLAND_DISPLAY: 'wayland-0', DISPLAY: ':0' });
+    assert.deepEqual(copied, { is: 'copied', by: join(bin, 'wl-copy') });
+    assert.deepEqual([said('wl-copy.args'), said('wl-copy.input'), said('xclip.input')], ['\n', HOSTILE, null]);
+  });
+
+  test('one that fails gives way to the next', async () => {
+    const { bin, said } = standIns('next', { 'wl-copy': 'exit 1', xclip: '' });
+    const copied = await copy(bin, { WAYLAND_DISPLAY: 'gone', DISPLAY: ':0' });
+    assert.deepEqual(copied, { is: 'copied', by: join(bin, 'xclip') });
+    assert.deepEqual([said('xclip.args'), said('xclip.input')], ['-selection clipboard\n', HOSTILE]);
+  });
+
+  test('one that leaves a child behind with the selection is not waited for', async () => {
+    const { bin } = standIns('child', { xclip: '(sleep 5) &' });
+    const began = performance.now();
+    assert.equal((await copy(bin, { DISPLAY: ':0' })).is, 'copied');
+    assert.ok(performance.now() - began < 2000);
+  });
+
+  test('one that hangs, and one that does not read, are told and not waited for', async () => {
+    const { bin } = standIns('hangs', { xclip: 'exec sleep 30', xsel: 'exit 3' });
+    writeFileSync(join(bin, 'xsel'), '#!/bin/sh\nexit 3\n', { mode: 0o700 });
+    assert.deepEqual(await copy(bin, { DISPLAY: ':0' }, 100), {
+      is: 'failed',
+      why: `${join(bin, 'xclip')} did not end within 3 s; ${join(bin, 'xsel')} ended with 3`,
+    });
+  });
+
+  test('without a desktop or without a program it says what would help', async () => {
+    const { bin, said } = standIns('none', { 'wl-copy': '', xclip: '' });
+    const none = { is: 'failed', why: 'no program for the clipboard (Debian: apt-get install xclip, or wl-clipboard)' };
+    assert.deepEqual(await copy(bin, {}), none);
+    assert.equal(said('xclip.input'), null);
+    assert.deepEqual(
+      await copyText('x', { platform: 'linux', env: { PATH: '', DISPLAY: ':0' }, clock: realClock }),
+      none,
+    );
+  });
+
+  test('elsewhere the program of the system is asked for by its full path', async () => {
+    const needs = { env: { PATH: '/usr/bin', SystemRoot: 'D:\\Win' }, clock: realClock };
+    assert.deepEqual(await copyText('x', { ...needs, platform: 'win32' }), {
+      is: 'failed',
+      why: 'D:\\Win\\System32\\clip.exe is not there',
+    });
+    if (process.platform !== 'darwin') {
+      assert.deepEqual(await copyText('x', { ...needs, platform: 'darwin' }), {
+        is: 'failed',
+        why: '/usr/bin/pbcopy is not there',
+      });
+    }
+  });
+});
