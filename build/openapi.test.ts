@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { createActions } from '../app/actions/index.ts';
+import { realClock } from '../core/ports/index.ts';
+import { type StatusRig, statusRig, TOKEN } from '../test/kit/status-rig.ts';
+import { OPENAPI_FILE, openapi } from './openapi.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: object }[];
+  readonly security: readonly object[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: object }>> };
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, object>> }>>;
+}
+
+const document = JSON.parse(openapi()) as {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+};
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+);
+
+let rig: StatusRig;
+before(async () => {
+  rig = await statusRig();
+  rig.join('ada');
+  rig.look('ada', 2, 1);
+  await rig.mail('ada', 1);
+  await rig.hive.send({ to: 'ada', from: 'bo', content: 'hello', urgent: true });
+});
+after(() => rig[Symbol.asyncDispose]());
+
+describe('openapi.json', () => {
+  test('is what the schemas say now; if not: node build/openapi.ts', () => {
+    assert.equal(readFileSync(OPENAPI_FILE, 'utf8'), openapi());
+  });
+
+  test('has every route of the server, and none that is not there', () => {
+    const actions = [...createActions({} as Parameters<typeof createActions>[0], realClock).keys()];
+    const has = rig.server.routes
+      .filter((route) => !route.startsWith('HEAD '))
+      .flatMap((route) => {
+        const shown = route.replace(/\/assets\/.*/, '/assets/{name}').replaceAll(/:(\w+)/g, '{$1}');
+        return shown.endsWith('/actions/{name}') ? actions.map((name) => shown.replace('{name}', name)) : [shown];
+      });
+    const said = operations.map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual(said.toSorted(), [...new Set(has)].sort());
+  });
+
+  test('is served as it is, with an ETag, and to anybody: it tells nothing that is watched', async () => {
+    await using closed = await statusRig({ tokenEverywhere: true });
+    const url = `http://127.0.0.1:${closed.port}/openapi.json`;
+    const answer = await fetch(url);
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+    assert.equal(await answer.text(), openapi());
+    const etag = answer.headers.get('etag') ?? '';
+    assert.equal((await fetch(url, { headers: { 'If-None-Match': etag } })).status, 304);
+  });
+
+  test('names each operation once and declares every part of its path', () => {
+    assert.equal(document.openapi, '3.1.0');
+    const ids = operations.map(({ operation }) => operation.operationId);
+    assert.equal(new Set(ids).size, ids.length);
+    for (const { path, operation } of operations) {
+      const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const declared = (operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => name);
+      assert.deepEqual(declared, parts, path);
+    }
+  });
+
+  test('says of each route whether it asks for the token, as the server does', async () => {
+    await using closed = await statusRig({ tokenEverywhere: true });
+    closed.join('ada');
+    closed.look('ada', 0);
+    for (const { path, method, operation } of operations) {
+      const refused = async (of: StatusRig): Promise<boolean> => {
+        const url = `http://127.0.0.1:${of.port}${targetOf(path)}`;
+        const post = { method, headers: { 'Content-Type': 'application/json' }, body: '{}' };
+        const answer = await fetch(url, method === 'POST' ? post : {});
+        void answer.body?.cancel();
+        return answer.status === 401;
+      };
+      const never = JSON.stringify(operation.security) === '[{}]';
+      const always = JSON.stringify(operation.security) === '[{"token":[]}]';
+      assert.deepEqual([await refused(rig), await refused(closed)], [always, !never], `${method} ${path}`);
+    }
+  });
+
+  test('has schemas that compile, with references that lead somewhere', () => {
+    for (const { path, operation } of operations) {
+      const schemas = [
+        ...(operation.parameters ?? []).map(({ schema }) => schema),
+        ...Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => schema),
+      ];
+      for (const schema of schemas) assert.doesNotThrow(() => new Ajv2020({ strict: true }).compile(schema), path);
+    }
+    const text = openapi();
+    for (const [, pointer = ''] of text.matchAll(/"\$ref": "#\/([^"]+)"/g)) {
+      const found = pointer.split('/').reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document);
+      assert.equal(typeof found, 'object', pointer);
+    }
+  });
+
+  test('describes what is really answered, refusals included', async () => {
+    const ajv = new Ajv2020({ strict: false, logger: false });
+    ajv.addSchema(document, 'doc');
+    const holds = (path: string, method: string, status: string, body: unknown): void => {
+      const responses = document.paths[path]?.[method]?.responses ?? {};
+      const at = responses[status] === undefined ? 'components/responses/Problem' : null;
+      const pointer = at ?? ['paths', path, method, 'responses', status].map(escaped).join('/');
+      const fits = ajv.compile({ $ref: `doc#/${pointer}/content/application~1json/schema` });
+      assert.ok(fits(body), `${method} ${path} ${status}: ${ajv.errorsText(fits.errors)}`);
+    };
+    const headers = { Authorization: `Bearer ${TOKEN}` };
+    for (const { path, method, operation } of operations) {
+      if (method !== 'GET' || operation.responses['200']?.content?.['application/json'] === undefined) continue;
+      const answer = await fetch(`http://127.0.0.1:${rig.port}${targetOf(path)}`, { headers });
+      assert.equal(answer.status, 200, path);
+      holds(path, 'get', '200', await answer.json());
+      const refused = await fetch(`http://127.0.0.1:${rig.port}${targetOf(path)}`, { headers: { Authorization: 'x' } });
+      holds(path, 'get', '401', await refused.json());
+    }
+    const send = { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' } };
+    const sent = await fetch(`http://127.0.0.1:${rig.port}/api/send`, {
+      ...send,
+      body: '{"to":"bo","from":"ada","content":"x"}',
+    });
+    holds('/api/send', 'post', '200', await sent.json());
+    const code = new URL(rig.server.onceLink(null)).hash.replace('#once=', '');
+    const token = await fetch(`http://127.0.0.1:${rig.port}/api/v1/token`, { ...send, body: JSON.stringify({ code }) });
+    holds('/api/v1/token', 'post', '200', await token.json());
+    const gone = await fetch(`http://127.0.0.1:${rig.port}/api/v1/events?since=none`);
+    holds('/api/v1/events', 'get', '410', await gone.json());
+  });
+});
+
+/** A request of this path that the rig serves. */
+function targetOf(path: string): string {
+  if (path === '/api/inbox') return '/api/inbox?persona=ada&mark_read=false';
+  if (path.startsWith('/api/v1/actions/')) return '/api/v1/actions/echo';
+  return path.replace('{id}', 'ada').replace('{name}', 'style.css');
+}
+
+function escaped(key: string): string {
+  return encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
