@@ -29,6 +29,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'tray',
     load: () => import('./notify.ts'),
   },
+  service: {
+    summary: 'start Hivebar at every login, or no longer',
+    needs: 'bare',
+    load: () => import('./service.ts'),
+  },
   demo: {
     summary: 'fill the local hive with a few personas and some mail',
     needs: 'store',

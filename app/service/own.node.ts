@@ -1,0 +1,32 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Random, Spawn } from '../../core/ports/index.ts';
+import { type Disk, ownDirs } from '../../core/state/index.ts';
+import { createLoginStart, type LoginStart } from './login-start.ts';
+import type { Program } from './program.ts';
+
+/** What start at login needs of the machine: a part of the one that the processes are composed from. */
+export interface LoginMachine {
+  readonly os: NodeJS.Platform;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly disk: Disk;
+  readonly random: Random;
+  readonly spawn: Spawn;
+}
+
+/** Start at login for this very program, on this machine, as this user. */
+export function loginStart(machine: LoginMachine): LoginStart {
+  return createLoginStart({ ...machine, home: homedir(), program: ownProgram(machine.env) });
+}
+
+// In the package every compiled file stands in dist/ beside the programs; in a checkout this file stands in app/service/.
+const ENTRY = import.meta.filename.endsWith('.ts')
+  ? join(import.meta.dirname, '..', 'cli', 'hivebar.node.ts')
+  : join(import.meta.dirname, 'hivebar.cjs');
+
+function ownProgram(env: LoginMachine['env']): Program {
+  const { state } = ownDirs({ ...env });
+  // Made absolute: what it was relative to is not there at login.
+  const environment: Record<string, string> = env.HIVEBAR_HOME ? { HIVEBAR_HOME: state } : {};
+  return { node: process.execPath, entry: ENTRY, state, environment };
+}

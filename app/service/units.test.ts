@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { skipUnless } from '../../test/kit/desktop/index.ts';
+import { autostartEntry, isEnabledEntry } from './autostart-entry.ts';
+import { launchAgent } from './launch-agent.ts';
+import { logonTask } from './logon-task.ts';
+import type { Program } from './program.ts';
+import { systemdUnit } from './systemd-unit.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'hivebar-units-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const PLAIN: Program = { node: '/opt/node/bin/node', entry: '/opt/hivebar/hivebar.cjs', state: '/s', environment: {} };
+/** Everything that means something to one of the readers, in each place. */
+const ODD = `/a b/100%/$HOME/"quoted"/back\\slash/'single'/\`tick\`/<é>&--/%%/#;`;
+const odd: Program = {
+  node: `${ODD}/node`,
+  entry: `${ODD}/hivebar.cjs`,
+  state: `${ODD}/state`,
+  environment: { HIVEBAR_HOME: `${ODD}/state` },
+};
+
+/** A program that says how it was started. */
+function recorder(path: string): void {
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, '#!/bin/sh\nprintf "%s\\n" "$@" "HOME=$HIVEBAR_HOME"\n');
+  chmodSync(path, 0o755);
+}
+
+test('a systemd unit is the one of the contract: with the session, again on failure, absolute paths', () => {
+  const unit = systemdUnit(PLAIN, 'graphical-session.target');
+  for (const said of [
+    'After=graphical-session.target',
+    'PartOf=graphical-session.target',
+    'WantedBy=graphical-session.target',
+    'Restart=on-failure',
+    'RestartPreventExitStatus=2 3',
+    'ExecStart="/opt/node/bin/node" "/opt/hivebar/hivebar.cjs" "run"',
+  ])
+    assert.ok(unit.split('\n').includes(said), said);
+  assert.doesNotMatch(unit, /Environment/);
+  assert.doesNotMatch(systemdUnit(PLAIN, 'default.target'), /graphical-session/);
+});
+
+const missing = (program: string, brings: string): string | null =>
+  spawnSync(program, ['--version']).error === undefined ? null : `${program} is missing: apt-get install ${brings}`;
+const analyze = skipUnless(missing('systemd-analyze', 'systemd'));
+const python = skipUnless(missing('python3', 'python3'));
+test('systemd itself reads the unit without a complaint, also with odd paths', { skip: analyze }, () => {
+  for (const [index, program] of [PLAIN, odd].entries()) {
+    const real = { ...program, node: index === 0 ? process.execPath : join(folder, `n o%de$x`) };
+    if (index === 1) recorder(real.node);
+    const path = join(folder, `hivebar${index}.service`);
+    writeFileSync(path, systemdUnit(real, 'graphical-session.target'));
+    const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--user', '--man=no', path], {
+      encoding: 'utf8',
+      env: { ...process.env, XDG_RUNTIME_DIR: folder },
+    });
+    const about = `${stdout}${stderr}`.split('\n').filter((text) => text.includes(`hivebar${index}`));
+    assert.deepEqual(about, []);
+  }
+});
+
+test('an autostart entry starts exactly the words it was made of', { skip: python }, () => {
+  const real = { ...odd, node: join(folder, `n "o\\de" $x \`y\``) };
+  recorder(real.node);
+  const path = join(folder, 'hivebar.desktop');
+  writeFileSync(path, autostartEntry(real));
+  const said = execFileSync('python3', ['-c', EXEC_LIKE_A_DESKTOP, path], { encoding: 'utf8' }).split('\n');
+  assert.deepEqual(said, [real.entry, 'run', `HOME=${odd.environment.HIVEBAR_HOME}`, '']);
+});
+
+/** The rules of the Desktop Entry Specification: string escapes, then quoted arguments, then field codes. */
+const EXEC_LIKE_A_DESKTOP = `
+import re, subprocess, sys
+line = [l for l in open(sys.argv[1], encoding='utf8').read().split('\\n') if l.startswith('Exec=')][0][5:]
+line = re.sub(r'\\\\(.)', lambda m: {'s': ' ', 'n': '\\n', 't': '\\t', 'r': '\\r', '\\\\': '\\\\'}[m.group(1)], line)
+words = [re.sub(r'\\\\(.)', r'\\1', w) for w in re.findall(r'"((?:[^"\\\\]|\\\\.)*)"', line)]
+print(subprocess.run([w.replace('%%', '%') for w in words], capture_output=True, text=True).stdout, end='')
+`;
+
+test('a switch in the settings of the desktop is respected', () => {
+  const entry = autostartEntry(PLAIN);
+  assert.equal(isEnabledEntry(entry), true);
+  assert.equal(isEnabledEntry(`${entry}Hidden=true\n`), false);
+  assert.equal(isEnabledEntry(entry.replace('enabled=true', 'enabled=false')), false);
+});
+
+describe('XML', { skip: python }, () => {
+  test('a LaunchAgent is well-formed and holds exactly the words it was made of', () => {
+    const text = launchAgent(odd);
+    assert.match(text, /^[\x20-\x7e\n]*$/);
+    const plist = JSON.parse(
+      execFileSync(
+        'python3',
+        ['-c', 'import sys,json,plistlib;print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))'],
+        {
+          input: text,
+          encoding: 'utf8',
+        },
+      ),
+    );
+    assert.deepEqual(plist.ProgramArguments, [odd.node, odd.entry, 'run']);
+    assert.deepEqual(plist.EnvironmentVariables, odd.environment);
+    assert.deepEqual([plist.RunAtLoad, plist.KeepAlive], [true, { SuccessfulExit: false }]);
+    assert.equal(plist.LimitLoadToSessionType, 'Aqua');
+    assert.equal(plist.Label, 'local.hivebar');
+  });
+
+  test('a logon task is well-formed, for one user, without limit of time', () => {
+    const text = logonTask(
+      { ...PLAIN, node: 'C:\\Program Files\\node\\node.exe', entry: 'D:\\a&b\\hivebar.cjs' },
+      'PC\\Zoë',
+    );
+    assert.match(text, /^[\x20-\x7e\n]*$/);
+    assert.match(text, /<UserId>PC\\Zo&#235;<\/UserId>/);
+    assert.match(text, /<ExecutionTimeLimit>PT0S</);
+    assert.match(
+      text,
+      /<Arguments>--headless &#34;C:\\Program Files\\node\\node.exe&#34; &#34;D:\\a&#38;b\\hivebar.cjs&#34; &#34;run&#34;</,
+    );
+    execFileSync('python3', ['-c', 'import sys,xml.dom.minidom as m;m.parse(sys.stdin.buffer)'], { input: text });
+  });
+});
+
+test('a path with a line break makes no unit at all', () => {
+  const bad = { ...PLAIN, entry: '/a\nExecStart=/bin/evil' };
+  for (const make of [
+    () => systemdUnit(bad, 'default.target'),
+    () => autostartEntry(bad),
+    () => launchAgent(bad),
+    () => logonTask(bad, 'u'),
+  ])
+    assert.throws(make, RangeError);
+});
