@@ -105,6 +105,7 @@ function fold(draft: Draft, fact: Fact): void {
     case 'published':
     case 'recalled':
     case 'autostart':
+    case 'gap':
       return;
     case 'quiet':
       draft.set({ quiet: fact.until });

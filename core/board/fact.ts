@@ -75,6 +75,11 @@ export type Fact =
   | { readonly is: 'quiet'; readonly at: Instant; readonly on: boolean; readonly until: Until }
   /** Whether Hivebar starts at login; null: it can not be told here. */
   | { readonly is: 'autostart'; readonly at: Instant; readonly on: boolean | null }
+  /**
+   * Nobody watched for `ms`: the machine slept, the process was stopped, or the clock was set. Everything is polled now;
+   * what is told before `until` came meanwhile, and until then a failure makes no outage.
+   */
+  | { readonly is: 'gap'; readonly at: Instant; readonly ms: number; readonly until: Instant }
   /** How a surface does: shown on the page and in `doctor`. */
   | {
       readonly is: 'surface';
