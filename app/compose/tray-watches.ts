@@ -31,6 +31,8 @@ export interface TrayWatches {
   addressOf(persona: string): string | null;
   /** Null: there is no such persona here; `refused`: its messages can not be marked. */
   markRead(persona: string, id: number | null): number | 'refused' | null;
+  /** After a gap: connections are dropped, and everything is asked for at once. */
+  renew(): void;
   /** Until the machine stops. */
   run(): Promise<void>;
 }
@@ -46,6 +48,8 @@ export interface TrayWatchesOptions {
   readonly board: Board;
   readonly machine: Machine;
   readonly run: string;
+  /** Whether the grace time after a gap goes on. */
+  readonly settling: () => boolean;
 }
 
 const LOOKS_AT_ONCE = 32;
@@ -57,13 +61,15 @@ const DIRECTORY_RETRY_MOST_MS = 60_000;
 
 /** All watches of one hive in the tray process: their sink is the outbox, and no start-up fault is fatal. */
 export function trayWatches(options: TrayWatchesOptions): TrayWatches {
-  const { hive, settings, outbox, board, machine } = options;
+  const { hive, settings, outbox, board, machine, settling } = options;
   const { source } = hive;
   const addresses = new Map<string, string>();
   const put = (fact: Parameters<Board['put']>[0]): void => board.put(fact);
   // Met before: what is not known of it came to be while we were away, and is news.
   const isKnown = hive.isLocal || [...options.kept.values()].some((kept) => sameHive(kept.identity, hive));
   let listed = false;
+  /** Cuts the wait for the directory with the next gap. */
+  let patience = new AbortController();
 
   async function open(persona: Persona): Promise<Watcher> {
     const isBorn = listed; // as of now: what a first listing brings may be listed by the time its file is read
@@ -105,7 +111,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     put({ is: 'recalled', at, persona: persona.id, events: outbox.lastMail(persona.id, RECALLED) });
     addresses.set(persona.id, persona.address);
     const state = openWatch(at, startOf(saved, kept !== null, isBorn), saved, tail, rules);
-    return createWatcher({ persona, source, sink, saver: null, rules, state, clock: machine.clock, put });
+    return createWatcher({ persona, source, sink, saver: null, rules, state, clock: machine.clock, put, settling });
   }
 
   function startOf(saved: Saved | null, isForeign: boolean, isBorn: boolean): Start {
@@ -144,22 +150,32 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
 
   /** Who is there, or null: the hive can't say now, which is on the board. */
   async function directory(): Promise<readonly Persona[] | null> {
-    try {
-      const personas = await source.personas(machine.stop);
-      put({ is: 'source', at: machine.clock.now(), source: source.id, address: hive.address, fault: null });
-      return personas;
-    } catch (error) {
-      if (machine.stop.aborted) return null;
-      const fault = faultOf(error, { is: 'source', key: source.id });
-      put({ is: 'source', at: machine.clock.now(), source: source.id, address: hive.address, fault });
-      return null;
+    for (;;) {
+      const gap = patience.signal;
+      try {
+        const personas = await source.personas(AbortSignal.any([machine.stop, gap]));
+        put({ is: 'source', at: machine.clock.now(), source: source.id, address: hive.address, fault: null });
+        return personas;
+      } catch (error) {
+        if (machine.stop.aborted) return null;
+        if (gap.aborted) continue; // it was cut: no failure
+        const fault = faultOf(error, { is: 'source', key: source.id });
+        put({ is: 'source', at: machine.clock.now(), source: source.id, address: hive.address, fault });
+        return null;
+      }
     }
   }
 
-  /** Asks again until the directory answers once; from then on the rescan of the rounds looks after it. */
+  /**
+   * Asks again until the directory answers once; from then on the rescan of the rounds looks after it. After a gap it asks
+   * at once, and its waits are short again.
+   */
   async function untilListed(): Promise<void> {
-    for (let wait = DIRECTORY_RETRY_MS; !machine.stop.aborted; wait = Math.min(wait * 2, DIRECTORY_RETRY_MOST_MS)) {
-      await machine.clock.sleep(wait, machine.stop);
+    let wait = DIRECTORY_RETRY_MS;
+    while (!machine.stop.aborted) {
+      const gap = patience.signal;
+      await machine.clock.sleep(wait, AbortSignal.any([machine.stop, gap]));
+      wait = gap.aborted ? DIRECTORY_RETRY_MS : Math.min(wait * 2, DIRECTORY_RETRY_MOST_MS);
       const personas = machine.stop.aborted ? null : await directory();
       if (personas === null) continue;
       for (const persona of personas) rounds.wake(persona.address);
@@ -175,6 +191,12 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       const address = addresses.get(persona);
       if (address === undefined) return null;
       return source.markRead?.(hive.named(address), id === null ? 'all' : [id]) ?? 'refused';
+    },
+    renew() {
+      const before = patience;
+      patience = new AbortController();
+      before.abort();
+      rounds.renew();
     },
     async run() {
       const now = await directory();

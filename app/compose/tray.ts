@@ -4,11 +4,13 @@ import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { eventFilePath, type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
 import { type Dirs, ensurePrivateDir, openDatabase, stemOf } from '../../core/state/index.ts';
+import { watchGaps } from '../../core/watch/index.ts';
 import { createActions, type House, keptPreferences } from '../actions/index.ts';
 import { openSettings, type Settings } from '../config/tray/index.ts';
 import { ownerSocketOf } from '../owner-socket.ts';
 import { loadPage, startStatus } from '../status/index.ts';
 import { version } from '../version.node.ts';
+import { catchUpAfterGaps } from './catch-up.ts';
 import { greet } from './greeting.ts';
 import { hivesOf, primaryOf } from './hives.ts';
 import { claimInstance, type Running } from './instance.ts';
@@ -78,9 +80,12 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   if (isFirstRun && primary.is === 'local') await greet(local, (id) => eventFilePath(directory, stemOf(id)));
   const run = random.hex(8);
   const kept = outbox.allKept();
+  using wakefulness = watchGaps(clock);
+  const { settling } = wakefulness;
   const watches = hivesOf(primary, settings, local, stopping).map((hive) =>
-    trayWatches({ hive, settings, outbox, directory, kept, board, machine: stopping, run }),
+    trayWatches({ hive, settings, outbox, directory, kept, board, machine: stopping, run, settling }),
   );
+  using _gaps = catchUpAfterGaps({ wakefulness, watches, put: board.put, log });
 
   const preferences = keptPreferences(db);
   for (const { persona, until } of preferences.mutes()) board.put({ is: 'muted', at: clock.now(), persona, until });

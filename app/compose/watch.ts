@@ -10,9 +10,12 @@ import {
   type Saved,
   type Saver,
   type Start,
+  type Wakefulness,
   type Watcher,
+  watchGaps,
 } from '../../core/watch/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
+import { catchUpAfterGaps } from './catch-up.ts';
 import type { Machine } from './machine.ts';
 import { selfTest } from './self-test.ts';
 import { type WatchReport, watchReport } from './watch-report.ts';
@@ -61,7 +64,8 @@ async function watch(
   const gone = new AbortController();
   const report = watchReport(machine.log, gone);
   await using sinks = watchSinks(plan, machine, personas);
-  const open = watchOpener(plan, hive, sinks, machine, report, personas);
+  using wakefulness = watchGaps(machine.clock);
+  const open = watchOpener(plan, hive, sinks, machine, report, personas, wakefulness);
   const refused: Fault[] = [];
   const watchers: Watcher[] = [];
   for (const persona of personas) {
@@ -112,6 +116,7 @@ async function watch(
     looked: fatalAtStart(plan, watchers),
   });
   using _poke = machine.onPoke(() => rounds.poke(false));
+  using _gaps = catchUpAfterGaps({ wakefulness, watches: [rounds], put: report.put, log: machine.log });
   machine.log.info(`watching ${watchers.length} of ${personas.length} personas, pid ${machine.pid}`);
   machine.atRest();
   await rounds.run(watchers, AbortSignal.any([machine.stop, gone.signal]));
@@ -126,6 +131,7 @@ function watchOpener(
   machine: Machine,
   report: WatchReport,
   personas: readonly Persona[],
+  { settling }: Wakefulness,
 ) {
   const run = machine.random.hex(8);
   const anonymous = plan.targets.is === 'url';
@@ -171,6 +177,7 @@ function watchOpener(
       state: openWatch(machine.clock.now(), start, saved, tail, rules),
       clock: machine.clock,
       put: report.put,
+      settling,
     });
     cleanUp.move();
     return lock === null ? watcher : holding(watcher, lock);

@@ -38,6 +38,11 @@ export interface HttpClient extends AsyncDisposable {
    * @throws Fault for everything that is not a whole 2xx answer; `signal.reason` as soon as the signal aborts
    */
   get(path: string, signal: AbortSignal, options?: { readonly deadlineMs?: number }): Promise<Answer>;
+  /**
+   * Drops every connection and look-up; requests under way fail with `broken`, later ones connect anew. For when the
+   * machine slept: a connection may be dead without anybody having said so.
+   */
+  reset(): void;
 }
 
 const require = createRequire(import.meta.url);
@@ -73,18 +78,23 @@ export function httpClient(options: HttpOptions): HttpClient {
   // Not limited in number: who asks limits how much it asks at once, and a request that waits for a connection behind
   // hanging ones would fail with them.
   const { Pool, buildConnector } = undici();
-  const pool = new Pool(target.url.origin, {
-    connect: buildConnector({
-      lookup: guardedLookup(target, scope, options.resolve ?? resolveBySystem),
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
-      timeout: deadlineMs,
+  const names = guardedLookup(target, scope, options.resolve ?? resolveBySystem);
+  const open = () =>
+    new Pool(target.url.origin, {
+      connect: buildConnector({
+        lookup: names.lookup,
+        autoSelectFamily: true,
+        autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
+        timeout: deadlineMs,
+        allowH2: false,
+      }),
+      headersTimeout: 0, // the deadline of the exchange covers both, and more
+      bodyTimeout: 0,
       allowH2: false,
-    }),
-    headersTimeout: 0, // the deadline of the exchange covers both, and more
-    bodyTimeout: 0,
-    allowH2: false,
-  });
+    });
+  let pool = open();
+  /** Until their connections are closed. */
+  const dropped = new Set<Promise<void>>();
   return {
     get(path, signal, own = {}) {
       if (signal.aborted) return Promise.reject(signal.reason);
@@ -108,15 +118,29 @@ export function httpClient(options: HttpOptions): HttpClient {
       }
       return exchange.answer;
     },
-    [Symbol.asyncDispose]: () => pool.destroy(),
+    reset() {
+      const closing = pool.destroy().finally(() => dropped.delete(closing));
+      dropped.add(closing);
+      names.forget();
+      pool = open();
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([pool.destroy(), ...dropped]);
+    },
   };
+}
+
+interface GuardedLookup {
+  readonly lookup: LookupFunction;
+  /** Nobody further waits for the resolution under way. What was admitted stays so. */
+  forget(): void;
 }
 
 /**
  * The look-up of every connection that is made by name: resolve, check all addresses, connect to no other. Requests that
  * ask at the same moment share one resolution. (A literal never comes here: `targetOf` has checked it.)
  */
-function guardedLookup(target: Target, scope: Scope, resolve: Resolve): LookupFunction {
+function guardedLookup(target: Target, scope: Scope, resolve: Resolve): GuardedLookup {
   let admission: Admission = target.admission;
   let underWay: Promise<readonly string[]> | null = null;
   const addressesOf = async (name: string): Promise<readonly string[]> => {
@@ -124,18 +148,26 @@ function guardedLookup(target: Target, scope: Scope, resolve: Resolve): LookupFu
     admission = admit(admission, name, addresses, scope);
     return addresses;
   };
-  return (name, _options, done) => {
-    underWay ??= addressesOf(name).finally(() => {
+  return {
+    lookup(name, _options, done) {
+      if (underWay === null) {
+        const asked = addressesOf(name).finally(() => {
+          if (underWay === asked) underWay = null;
+        });
+        underWay = asked;
+      }
+      underWay.then(
+        (addresses) =>
+          done(
+            null,
+            addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 })),
+          ),
+        (error) => done(error, []),
+      );
+    },
+    forget() {
       underWay = null;
-    });
-    underWay.then(
-      (addresses) =>
-        done(
-          null,
-          addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 })),
-        ),
-      (error) => done(error, []),
-    );
+    },
   };
 }
 

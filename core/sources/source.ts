@@ -78,6 +78,11 @@ export interface Source extends AsyncDisposable {
    * Returns how many were marked. Presence is the capability.
    */
   markRead?(persona: Persona, which: readonly number[] | 'all'): number;
+  /**
+   * Drops every connection: after a sleep they may be dead, and nothing says so. What is under way on them fails, so it is
+   * aborted before. Presence is the capability.
+   */
+  reset?(): void;
   /** Calls `wake` when something may have changed, without waiting for a tick. Presence is the capability. */
   hints?(wake: (address: string) => void): Disposable;
 }

@@ -78,14 +78,21 @@ describe('a persona that appears while running', () => {
     assert.ok(since().includes('cy new 1'));
   });
 
-  test('a rescan that fails is said, and the next one comes', async (t) => {
+  test('a rescan that fails is said once, and tried again every minute', async (t) => {
     const { since, clock, world } = await roundsRig(t, adopting);
     world.faults.set('personas', fault('status'));
-    await clock.advance(2 * RESCAN);
-    assert.equal(counted(since(), 'personas'), 2);
+    await clock.advance(RESCAN + 5 * MINUTE);
+    assert.equal(counted(since(), 'personas'), 6);
+    world.faults.set('personas', fault('timeout'));
+    await clock.advance(MINUTE);
+    world.faults.delete('personas');
+    await clock.advance(MINUTE + RESCAN - 1);
+    assert.equal(counted(since(), 'personas'), 2, 'once it works, at its own time');
+    world.faults.set('personas', fault('timeout'));
+    await clock.advance(1);
     assert.deepEqual(
       world.rescanFailures.map(({ code }) => code),
-      ['status', 'status'],
+      ['status', 'timeout', 'timeout'],
     );
   });
 });

@@ -9,15 +9,22 @@ export interface AdoptOptions {
   open(persona: Persona): Promise<Watcher | null>;
   /** A name the pending list or a hint spoke of, as a persona. */
   named(address: string): Persona;
+  /** Told once, until a rescan succeeds or fails in another way. */
   rescanFailed(fault: Fault): void;
 }
+
+/** A rescan that failed is tried again after so long, or after the ordinary time where that is less. */
+const RETRY_MS = 60_000;
 
 /** Opens watches of personas that appear while running, each name once; it never drops one (Kijito spec 14.1). */
 export interface Adoption {
   /** Hands the opened watch to `enter`; does nothing for a name that is being opened, or was refused since the last rescan. */
   open(address: string, enter: (watcher: Watcher) => void): Promise<void>;
-  /** Calls `found` with every name the source has, every `everyMs`, until the abort. */
-  rescan(found: (address: string) => void, abort: AbortSignal): Promise<void>;
+  /**
+   * Calls `found` with every name the source has, every `everyMs`, until the abort. `cut` gives a signal that aborts with
+   * the next gap: then it asks at once.
+   */
+  rescan(found: (address: string) => void, cut: () => AbortSignal, abort: AbortSignal): Promise<void>;
 }
 
 export function createAdoption(source: Source, clock: Clock, options: AdoptOptions): Adoption {
@@ -36,16 +43,26 @@ export function createAdoption(source: Source, clock: Clock, options: AdoptOptio
         opening.delete(address);
       }
     },
-    async rescan(found, abort) {
+    async rescan(found, cut, abort) {
+      let wait = options.everyMs;
+      let said = '';
       for (;;) {
-        await clock.sleep(options.everyMs, abort);
+        await clock.sleep(wait, cut());
         if (abort.aborted) return;
+        const asking = cut();
         try {
-          const personas = await source.personas(abort);
+          const personas = await source.personas(asking);
+          wait = options.everyMs;
+          said = '';
           refused.clear();
           for (const persona of personas) found(persona.address);
         } catch (error) {
-          if (!abort.aborted) options.rescanFailed(faultOf(error, { is: 'source', key: source.id }));
+          if (abort.aborted) return;
+          wait = asking.aborted ? 0 : Math.min(options.everyMs, RETRY_MS);
+          if (asking.aborted) continue; // a gap cut it: no failure
+          const fault = faultOf(error, { is: 'source', key: source.id });
+          if (fault.message !== said) options.rescanFailed(fault);
+          said = fault.message;
         }
       }
     },

@@ -21,6 +21,8 @@ export interface PendingList {
    * `until`; `punctual`: not after.
    */
   rest(until: number, punctual: boolean, stop: AbortSignal): Promise<Levels | null>;
+  /** Forgets what went wrong: after a gap nothing is waited for. */
+  renew(): void;
 }
 
 /** After a failed hold: the wait before the next, doubled up to `HOLD_RETRY_MOST_MS`. */
@@ -78,5 +80,12 @@ export function createPendingList(options: PendingOptions): PendingList {
     return null;
   }
 
-  return { ask, rest };
+  return {
+    ask,
+    rest,
+    renew() {
+      failures = 0;
+      pause = 0;
+    },
+  };
 }

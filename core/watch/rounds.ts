@@ -35,6 +35,11 @@ export interface Rounds {
   poke(force: boolean): void;
   /** Looks at one inbox now. */
   wake(address: string): void;
+  /**
+   * After a gap: whatever is under way may wait on a connection that is dead, so it is cut without a verdict; the source
+   * drops its connections, no wait after a failure is kept, and every inbox is looked at now.
+   */
+  renew(): void;
 }
 
 interface Entry {
@@ -70,6 +75,8 @@ export function createRounds(options: RoundsOptions): Rounds {
   const pending = createPendingList(options);
   const background = new Set<Promise<void>>();
   let abort: AbortSignal = AbortSignal.abort();
+  /** Cuts what asks the source: with the next gap, and at the end. */
+  let cutting = new AbortController();
   let end: (error: unknown) => void = () => {};
   let poked: Asked = 'no';
   let ring: () => void = () => {};
@@ -109,8 +116,11 @@ export function createRounds(options: RoundsOptions): Rounds {
         entry.lookedAt = clock.monotonic();
         entry.retry?.[Symbol.dispose]();
         const slow = !entry.healthy;
-        const outcome = await entry.watcher.look((run) => slots.run(slow, run), abort);
-        if (outcome.is === 'stopped') return;
+        const outcome = await entry.watcher.look((run) => slots.run(slow, run), cutting.signal, abort);
+        if (outcome.is === 'stopped') {
+          entry.again = true; // unless this is the end, it was cut by a gap
+          continue;
+        }
         entry.healthy = outcome.is === 'healthy';
         options.looked(entry.watcher, outcome);
         retryLater(entry);
@@ -197,8 +207,9 @@ export function createRounds(options: RoundsOptions): Rounds {
     return entry;
   }
 
-  function takeAsked(): Asked {
-    const asked = poked;
+  /** What was asked before, and since. */
+  function takeAsked(before: Asked = 'no'): Asked {
+    const asked = before === 'all' || poked === 'no' ? before : poked;
     poked = 'no';
     return asked;
   }
@@ -219,7 +230,7 @@ export function createRounds(options: RoundsOptions): Rounds {
   async function loop(): Promise<void> {
     // In order: what a poke asked is taken before the list is asked, so that no answer is older than the poke.
     let started = clock.monotonic();
-    const first = pending.ask(abort);
+    const first = pending.ask(cutting.signal);
     let levels = await Promise.race([first, clock.sleep(ARM_WAIT_MS, abort).then(() => null)]);
     let asked = takeAsked();
     while (!abort.aborted) {
@@ -227,8 +238,13 @@ export function createRounds(options: RoundsOptions): Rounds {
       const held = await rest(started);
       if (abort.aborted) break;
       started = clock.monotonic();
-      asked = takeAsked();
-      levels = held ?? (await pending.ask(abort));
+      asked = 'no';
+      let cut: AbortSignal;
+      do {
+        cut = cutting.signal;
+        asked = takeAsked(asked);
+        levels = held ?? (await pending.ask(cut));
+      } while (cut.aborted && !abort.aborted);
     }
     await first;
   }
@@ -236,26 +252,31 @@ export function createRounds(options: RoundsOptions): Rounds {
   return {
     async run(watchers, signal) {
       // A signal of our own that follows the given one: asking a composite signal is dear, and every look asks.
-      const failure = new AbortController();
-      abort = failure.signal;
-      if (signal.aborted) failure.abort();
-      const follow = (): void => failure.abort();
-      signal.addEventListener('abort', follow, { once: true });
+      const over = new AbortController();
+      abort = over.signal;
+      cutting = new AbortController();
+      const finish = (): void => {
+        over.abort();
+        cutting.abort();
+      };
+      if (signal.aborted) finish();
+      signal.addEventListener('abort', finish, { once: true });
       const ended = new Promise<never>((_, reject) => {
         end = (error) => {
-          failure.abort();
+          finish();
           reject(error);
         };
       });
       for (const watcher of watchers) enter(watcher, null);
       const hints = source.hints?.((address) => this.wake(address));
       const work = [loop()];
-      if (adoption !== null) work.push(adoption.rescan((address) => adopt(address), abort));
+      const cut = (): AbortSignal => cutting.signal;
+      if (adoption !== null) work.push(adoption.rescan((address) => adopt(address), cut, abort));
       try {
         await Promise.race([ended, Promise.all(work)]);
       } finally {
-        failure.abort();
-        signal.removeEventListener('abort', follow);
+        finish();
+        signal.removeEventListener('abort', finish);
         hints?.[Symbol.dispose]();
         for (const entry of entries.values()) entry.retry?.[Symbol.dispose]();
         await Promise.allSettled(work);
@@ -272,6 +293,15 @@ export function createRounds(options: RoundsOptions): Rounds {
       const entry = entries.get(address);
       if (entry === undefined) adopt(address);
       else track(look(entry));
+    },
+    renew() {
+      const before = cutting;
+      cutting = new AbortController();
+      if (abort.aborted) cutting.abort();
+      pending.renew();
+      this.poke(true);
+      before.abort();
+      source.reset?.();
     },
   };
 }

@@ -32,7 +32,7 @@ describe('what is asked to be saved', () => {
     const armed = answer(polled(open({ is: 'baseline' }, rules), [], rules), 1, T0, rules);
     assert.equal(armed.save, true);
     assert.equal(polled(armed.state, [], rules).save, true);
-    assert.equal(step(armed.state, { at: T0, is: 'failed', fault: REFUSED }, rules).save, true);
+    assert.equal(step(armed.state, { at: T0, is: 'failed', fault: REFUSED, settling: false }, rules).save, true);
     assert.equal(step(armed.state, { at: T0, is: 'beat' }, rules).save, false);
     const beat = step(armed.state, { at: T0 + 1000, is: 'beat' }, rules);
     assert.equal(beat.offer.length, 1);
@@ -69,7 +69,9 @@ describe('what the board is told', () => {
     const seen = [state.reach.is as string];
     for (const word of ['up', 'failing', 'down', 'down', 'up']) {
       const input: Input =
-        word === 'up' ? { at, is: 'looked', look: lookOf([], at) } : { at, is: 'failed', fault: REFUSED };
+        word === 'up'
+          ? { at, is: 'looked', look: lookOf([], at) }
+          : { at, is: 'failed', fault: REFUSED, settling: false };
       const out = step(state, input, { ...RULES, alertAfter: 2 });
       state = out.offer.length === 0 ? out.state : answer(out, out.offer.length, at, RULES).state;
       seen.push(state.reach.is);
@@ -85,7 +87,7 @@ describe('what the board is told', () => {
       EMPTY_TAIL,
       RULES,
     );
-    const { reach } = step(state, { at, is: 'failed', fault: REFUSED }, RULES).state;
+    const { reach } = step(state, { at, is: 'failed', fault: REFUSED, settling: false }, RULES).state;
     assert.deepEqual(reach, { is: 'down', since: at, failures: 6, why: 'refused' });
   });
 
@@ -100,7 +102,10 @@ describe('what the board is told', () => {
     );
     const healthy = step(down, { at, is: 'looked', look: lookOf(['1'], at) }, rules);
     const untold = answer(healthy, 0, at, rules);
-    assert.equal(step(untold.state, { at, is: 'failed', fault: REFUSED }, rules).state.reach.is, 'failing');
+    assert.equal(
+      step(untold.state, { at, is: 'failed', fault: REFUSED, settling: false }, rules).state.reach.is,
+      'failing',
+    );
   });
 });
 
@@ -146,7 +151,7 @@ describe('what an event carries', () => {
     const ids: string[] = [];
     let state = openWatch(T0, { is: 'baseline' }, null, EMPTY_TAIL, rules);
     for (const takes of [0, 1]) {
-      const out = step(state, { at: T0, is: 'failed', fault: REFUSED }, rules);
+      const out = step(state, { at: T0, is: 'failed', fault: REFUSED, settling: false }, rules);
       ids.push(...out.offer.map((event) => event.event_id));
       state = answer(out, takes, T0, rules).state;
     }

@@ -8,7 +8,8 @@ import { type Notice, type Offer, type Rules, type Saved, type Start, savedOf, t
 /** What happens to a watch. Time comes in with it. */
 export type Input = { readonly at: Instant } & (
   | { readonly is: 'looked'; readonly look: Look }
-  | { readonly is: 'failed'; readonly fault: Fault }
+  /** `settling`: shortly after a gap. It counts, but it makes no edge yet. */
+  | { readonly is: 'failed'; readonly fault: Fault; readonly settling: boolean }
   /** The sink's answer to the last offer. */
   | { readonly is: 'taken'; readonly taken: Taken }
   /** A tick whose look was skipped. */
@@ -65,7 +66,7 @@ export function step(state: WatchState, input: Input, rules: Rules): Output {
     case 'looked':
       return looked(state, input.at, input.look, rules);
     case 'failed':
-      return failed(state, input.at, input.fault, rules);
+      return failed(state, input, rules);
     case 'taken':
       return taken(state, input.at, input.taken, rules);
     case 'beat':
@@ -126,10 +127,11 @@ function decide(state: WatchState, look: Look, rules: Rules): WatchState {
   return armed(cursor);
 }
 
-function failed(before: WatchState, at: Instant, fault: Fault, rules: Rules): Output {
+function failed(before: WatchState, input: Extract<Input, { is: 'failed' }>, rules: Rules): Output {
+  const { at, fault, settling } = input;
   const failures = before.failures + 1;
   const wasDown = before.reach.is === 'down' || (before.reach.is === 'unseen' && before.told === 'DOWN');
-  const isDown = wasDown || failures >= rules.alertAfter;
+  const isDown = wasDown || (failures >= rules.alertAfter && !settling);
   const reach: Reach = isDown
     ? { is: 'down', since: before.reach.is === 'down' ? before.reach.since : at, failures, why: fault.code }
     : { is: 'failing', failures, why: fault.code };

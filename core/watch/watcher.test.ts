@@ -35,6 +35,7 @@ function bench(options: { rules?: Partial<Rules>; keeps?: boolean } = {}) {
   const world = {
     rows: [] as { id: number; from: string }[],
     fault: null as Fault | null,
+    settling: () => false,
     saveFault: null as Fault | null,
     /** What the sink answers. */
     answer: (_: readonly Event[], __: AbortSignal): Taken | Promise<Taken> => ALL,
@@ -76,9 +77,10 @@ function bench(options: { rules?: Partial<Rules>; keeps?: boolean } = {}) {
     state: openWatch(clock.now(), { is: 'baseline' }, null, EMPTY_TAIL, rules),
     clock,
     put: (fact) => void facts.push(fact),
+    settling: () => world.settling(),
   });
   const stop = new AbortController();
-  const look = () => watcher.look((run) => run(), stop.signal);
+  const look = () => watcher.look((run) => run(), stop.signal, stop.signal);
   const beat = () => watcher.beat(stop.signal);
   /** What happened since the last call. */
   const since = () => log.splice(0);

@@ -23,6 +23,8 @@ export interface WatcherOptions {
   readonly state: WatchState;
   readonly clock: Clock;
   readonly put: (fact: Fact) => void;
+  /** Whether the grace time after a gap goes on; asked with each answer. Of `Wakefulness`. */
+  readonly settling: () => boolean;
 }
 
 /** How one look went, for who schedules: nothing is thrown. */
@@ -34,8 +36,15 @@ export type LookOutcome =
 /** One persona of one source: looks, steps, hands over, saves. Never two things at once. */
 export interface Watcher extends AsyncDisposable {
   readonly persona: Persona;
-  /** One full poll. Resolves when its events are with the sink. `abort` ends it without a verdict. */
-  look(placed: <T>(run: () => T | Promise<T>) => T | Promise<T>, abort: AbortSignal): Promise<LookOutcome>;
+  /**
+   * One full poll. Resolves when its events are with the sink. `abort` ends it without a verdict; `cut` does so only
+   * while the inbox has not answered, and aborts with it.
+   */
+  look(
+    placed: <T>(run: () => T | Promise<T>) => T | Promise<T>,
+    cut: AbortSignal,
+    abort: AbortSignal,
+  ): Promise<LookOutcome>;
   /** A tick without a look: only a heartbeat may be due. Null when none is. */
   beat(abort: AbortSignal): Promise<void> | null;
   readonly state: WatchState;
@@ -44,7 +53,7 @@ export interface Watcher extends AsyncDisposable {
 }
 
 export function createWatcher(options: WatcherOptions): Watcher {
-  const { persona, source, sink, saver, rules, clock, put } = options;
+  const { persona, source, sink, saver, rules, clock, put, settling } = options;
   let state = options.state;
   let lastKept = savedOf(state);
   let refusals = 0;
@@ -111,18 +120,21 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   return {
     persona,
-    async look(placed, abort) {
+    async look(placed, cut, abort) {
       let look: Look;
       try {
-        const looking = placed(() => source.look(persona, state.mark, abort));
+        const looking = placed(() => source.look(persona, state.mark, cut));
         look = looking instanceof Promise ? await looking : looking;
       } catch (error) {
-        if (abort.aborted) return { is: 'stopped' };
+        if (cut.aborted) return { is: 'stopped' };
         const fault = faultOf(error, { is: 'persona', key: persona.id });
-        await advance({ at: clock.now(), is: 'failed', fault }, abort);
+        const isSettling = settling();
+        if (cut.aborted) return { is: 'stopped' }; // it failed in a gap that was not known yet, and is looked at again
+        await advance({ at: clock.now(), is: 'failed', fault, settling: isSettling }, abort);
         return { is: 'failed', fault };
       }
       if (abort.aborted) return { is: 'stopped' };
+      settling(); // a gap is told before what came in it
       await advance({ at: look.at, is: 'looked', look }, abort);
       return { is: 'healthy' };
     },

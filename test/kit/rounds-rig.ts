@@ -71,6 +71,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     take: (_: string, __: readonly string[]): Taken | Promise<Taken> => ({ is: 'all' }),
     open: (address: string): Promise<Watcher | null> => Promise.resolve(watcherOf(address, { is: 'born' })),
     looked: () => {},
+    settling: () => false,
     /** Called while a request is under way. */
     during: (_: string) => {},
     hint: (_: string) => {},
@@ -128,6 +129,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
       world.hint = wake;
       return { [Symbol.dispose]: () => void log.push('hints end') };
     },
+    reset: () => void log.push('reset'),
     [Symbol.asyncDispose]: async () => {},
   };
   const watcherOf = (address: string, start: Start): Watcher => {
@@ -157,7 +159,9 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     };
     const state = openWatch(clock.now(), start, null, EMPTY_TAIL, rules);
     const put = (fact: Fact) => void facts.push(fact);
-    return createWatcher({ persona: personaOf(address), source, sink, saver: null, rules, state, clock, put });
+    const persona = personaOf(address);
+    const settling = (): boolean => world.settling();
+    return createWatcher({ persona, source, sink, saver: null, rules, state, clock, put, settling });
   };
   const rounds = createRounds({
     source,

@@ -76,7 +76,7 @@ function play(script: string, setting: Setting): void {
     const [verb = '', ...words] = command.replace(/ takes \d+$/, '').split(' ');
     const takes = Number(/ takes (\d+)$/.exec(command)?.[1] ?? Number.POSITIVE_INFINITY);
     if (verb === 'poll') return act({ at, is: 'looked', look: lookOf(words, at) }, takes);
-    if (verb === 'fail') return act({ at, is: 'failed', fault: REFUSED }, takes);
+    if (verb === 'fail') return act({ at, is: 'failed', fault: REFUSED, settling: false }, takes);
     if (verb === 'beat') return act({ at, is: 'beat' }, takes);
     if (verb === 'restart') {
       const seed = words[0] === 'seed' ? ({ is: 'seed', id: Number(words[1]) } as const) : null;

@@ -58,7 +58,7 @@ class Real {
   }
 
   fail(sinking: Sinking): string[] {
-    return this.hear({ at: this.at, is: 'failed', fault: FAULT }, sinking);
+    return this.hear({ at: this.at, is: 'failed', fault: FAULT, settling: false }, sinking);
   }
 
   beat(sinking: Sinking): string[] {

@@ -27,6 +27,8 @@ export interface HiveClient extends AsyncDisposable {
   pending?(hold: { readonly cursor: string; readonly ms: number } | null, signal: AbortSignal): Promise<Levels>;
   /** Marks these messages, or all that are unread, as read, and returns how many that were. Presence is the capability. */
   markRead?(address: string, which: readonly number[] | 'all'): number;
+  /** Drops every connection. Presence is the capability. */
+  reset?(): void;
   /** Calls `wake` with the address of an inbox that may have changed. Presence is the capability. */
   hints?(wake: (address: string) => void): Disposable;
 }

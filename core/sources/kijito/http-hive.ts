@@ -9,6 +9,8 @@ import { levelsOf, namesOf, type Page, pageOf, type Reading, walkBack, windowOf 
 /** How bytes are fetched; `httpClient` of core/net is one. */
 export interface Fetcher extends AsyncDisposable {
   get(path: string, signal: AbortSignal, options?: { readonly deadlineMs?: number }): Promise<Pick<Answer, 'body'>>;
+  /** Drops every connection; the next request makes a new one. Presence is the capability. */
+  reset?(): void;
 }
 
 export interface HttpHiveOptions {
@@ -81,7 +83,11 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     return walkBack(newest, { after, contentChars, older, reading });
   }
 
-  const common = { window, [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose]() };
+  const common = {
+    window,
+    ...(fetcher.reset === undefined ? {} : { reset: fetcher.reset.bind(fetcher) }),
+    [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
+  };
   if (hive.is === 'single') return common;
   return {
     ...common,

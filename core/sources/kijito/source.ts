@@ -58,6 +58,7 @@ export function kijitoSource({ id, client, clock, members }: KijitoOptions): Sou
     },
     ...(client.pending === undefined ? {} : { pending: pendingOf(client.pending.bind(client)) }),
     ...(client.markRead === undefined ? {} : { markRead: markReadOf(client.markRead.bind(client)) }),
+    ...(client.reset === undefined ? {} : { reset: client.reset.bind(client) }),
     ...(client.hints === undefined ? {} : { hints: client.hints.bind(client) }),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
