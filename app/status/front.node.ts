@@ -6,6 +6,25 @@ import { problemBody } from './problem.ts';
 /** More connections than this on one listener are closed unanswered. */
 const MAX_CONNECTIONS = 512;
 
+/** What the parser and its timers say of a request that never became one. */
+const STATUS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** How long a client may take, in milliseconds; each is told apart within `check`. */
+export interface Patience {
+  /** For its headers, from the connection or the end of the request before. */
+  readonly headers: number;
+  /** For its whole request. */
+  readonly request: number;
+  /** Between two requests. */
+  readonly idle: number;
+  readonly check: number;
+}
+
+const PATIENCE: Patience = { headers: 10_000, request: 30_000, idle: 5_000, check: 2_000 };
+
 /**
  * An HTTP server that lets only guarded requests through to `handle`. The guard stands in front of the router, so there
  * is no route, no unknown route, no malformed path and no error answer without it. `place` is asked at each request: a
@@ -14,13 +33,15 @@ const MAX_CONNECTIONS = 512;
 export function frontServer(
   place: () => Place,
   handle: (request: IncomingMessage, response: ServerResponse, place: Place) => void,
+  patience: Patience = PATIENCE,
 ): Server {
   const options = {
     requireHostHeader: false, // the guard says it better, and to HTTP/1.0 too
     maxHeaderSize: 16 * 1024,
-    headersTimeout: 10_000,
-    requestTimeout: 30_000,
-    keepAliveTimeout: 5_000,
+    headersTimeout: patience.headers,
+    requestTimeout: patience.request,
+    keepAliveTimeout: patience.idle,
+    connectionsCheckingInterval: patience.check,
   };
   const server = createServer(options, (request, response) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
@@ -36,7 +57,7 @@ export function frontServer(
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
+    const status = STATUS[error.code ?? ''] ?? '400 Bad Request';
     if (!socket.writable) return void socket.destroy();
     const headers = Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n${headers.join('')}\r\n`);
