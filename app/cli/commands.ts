@@ -19,6 +19,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'store',
     load: () => import('./inbox.ts'),
   },
+  session: {
+    summary: 'say where a persona works, so that a click opens its session',
+    needs: 'store',
+    load: () => import('./session.ts'),
+  },
   watch: {
     summary: 'watch hives without a desktop: events on stdout, in files, or to a command',
     needs: 'bare',

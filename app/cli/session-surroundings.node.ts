@@ -1,0 +1,10 @@
+import { type Life, lifeOf, type Session } from '../open/index.ts';
+
+/** Where a command runs, for what its line does not say. */
+export function surroundings(): { readonly cwd: string; readonly parent: number; readonly platform: NodeJS.Platform } {
+  return { cwd: process.cwd(), parent: process.ppid, platform: process.platform };
+}
+
+export function lifeHere(announced: Session['process']): Life {
+  return lifeOf(announced, process.platform);
+}

@@ -1,0 +1,59 @@
+import type { Life } from './process-life.node.ts';
+import type { Pane, Session } from './session.ts';
+
+/** The setting `opener`: what opens a persona's session. */
+export type OpenerSetting =
+  | { readonly is: 'auto' | 'page' }
+  | { readonly is: 'command'; readonly argv: readonly string[] }
+  | { readonly is: 'url'; readonly template: string }
+  /** `argv`: a terminal program with its options; what it is to run is put behind. Without: the desktop's own. */
+  | { readonly is: 'terminal'; readonly argv?: readonly string[] };
+
+/** One way to show the session; whoever carries it out finds the programs. */
+export type Step =
+  | { readonly is: 'command'; readonly argv: readonly string[] }
+  | { readonly is: 'url'; readonly template: string }
+  /** Brings the terminal that shows the pane's server to the pane. */
+  | { readonly is: 'tmux'; readonly pane: Pane }
+  /** A new terminal that shows the pane, for a server nobody looks at. */
+  | { readonly is: 'attach'; readonly pane: Pane; readonly terminal: readonly string[] | null }
+  /** A new terminal in the session's folder; `resume` null: with the person's shell. */
+  | { readonly is: 'terminal'; readonly resume: readonly string[] | null; readonly terminal: readonly string[] | null }
+  | { readonly is: 'page' };
+
+export interface Plan {
+  /** What the steps are about, and where their placeholders come from; null when no session is known. */
+  readonly session: Session | null;
+  /** Tried in this order until one works. What the settings ask for by name stands alone: its failure is told. */
+  readonly steps: readonly [Step, ...Step[]];
+}
+
+const PAGE = { is: 'page' } as const;
+
+/**
+ * What a click on a persona does. A session that may still live is never resumed: two agents would write to one.
+ * @param sessions the persona's, newest first
+ */
+export function choose(sessions: readonly Session[], setting: OpenerSetting, lifeOf: (session: Session) => Life): Plan {
+  const lives = sessions.map((session) => ({ session, life: session.endedAt === null ? lifeOf(session) : 'gone' }));
+  const chosen =
+    lives.find(({ life }) => life === 'live') ?? lives.find(({ life }) => life === 'unknown') ?? lives[0] ?? null;
+  if (setting.is === 'command' || setting.is === 'url') return { session: chosen?.session ?? null, steps: [setting] };
+  if (setting.is === 'page' || chosen === null) return { session: chosen?.session ?? null, steps: [PAGE] };
+  const { session, life } = chosen;
+  const { pane, resume } = session;
+  if (setting.is === 'terminal') {
+    const terminal = setting.argv ?? null;
+    if (life === 'gone') return { session, steps: [{ is: 'terminal', resume, terminal }] };
+    return {
+      session,
+      steps: [pane === null ? { is: 'terminal', resume: null, terminal } : { is: 'attach', pane, terminal }],
+    };
+  }
+  if (life === 'gone' && resume !== null) {
+    return { session, steps: [{ is: 'terminal', resume, terminal: null }, PAGE] };
+  }
+  // A pane outlives what ran in it: its last words are still worth more than the page.
+  if (pane !== null) return { session, steps: [{ is: 'tmux', pane }, { is: 'attach', pane, terminal: null }, PAGE] };
+  return { session, steps: [PAGE] };
+}

@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { Process } from './session.ts';
+
+/** `unknown`: there is a process with this pid, and nothing tells whether it is the same one. */
+export type Life = 'live' | 'gone' | 'unknown';
+
+/** Whether the process that was announced still runs, and is not another one with its pid. */
+export function lifeOf({ pid, startKey }: Process, platform: NodeJS.Platform): Life {
+  if (!exists(pid)) return 'gone';
+  const now = startKeyOf(pid, platform);
+  if (now === null && startKey !== null && platform === 'linux') return 'gone'; // a zombie, or it went just now
+  if (now === null || startKey === null) return 'unknown';
+  return now === startKey ? 'live' : 'gone';
+}
+
+/**
+ * What no other process with this pid will have: on Linux the boot and the start in clock ticks since, elsewhere under
+ * Unix the time of the start in seconds. Null on Windows, and for a process that is not there.
+ */
+export function startKeyOf(pid: number, platform: NodeJS.Platform): string | null {
+  if (!Number.isInteger(pid) || pid < 1) return null;
+  switch (platform) {
+    case 'win32':
+      return null;
+    case 'linux':
+      return linuxKey(pid);
+    default:
+      return startOf(pid);
+  }
+}
+
+function linuxKey(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // proc_pid_stat(5): the name, second, stands in parentheses and may hold both blanks and parentheses.
+    const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, start] = [afterName[0], afterName[22 - 3]];
+    if (state === 'Z' || state === 'X' || start === undefined) return null; // has ended; only its parent has not asked yet
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()}:${start}`;
+  } catch {
+    return null; // no such process, or a system without /proc: nothing is known of it
+  }
+}
+
+function startOf(pid: number): string | null {
+  try {
+    const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }; // one spelling, whoever asks
+    const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore'];
+    const said = execFileSync('/bin/ps', ['-o', 'lstart=', '-p', String(pid)], { env, stdio, timeout: 2000 });
+    const start = said.toString('latin1').trim();
+    return start === '' ? null : start;
+  } catch {
+    return null; // ps ends with 1 when there is no such process
+  }
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Another user's process is there all the same.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,103 @@
+import { posix, win32 } from 'node:path';
+import { Fault, type Instant, type PersonaId } from '../../core/model/index.ts';
+
+/** A pane of tmux, on the server it was announced from: pane ids are never used twice by one server. */
+export interface Pane {
+  /** The server's socket, absolute. */
+  readonly socket: string;
+  readonly serverPid: number;
+  /** `%N`. */
+  readonly pane: string;
+}
+
+/** A process, and what tells it from a later one with the same pid; null where the system has no such thing. */
+export interface Process {
+  readonly pid: number;
+  readonly startKey: string | null;
+}
+
+/** What a session says of itself with `hivebar session set`. */
+export interface Announcement {
+  readonly persona: PersonaId;
+  /** The agent program's own name for the session; null when it gave none. */
+  readonly id: string | null;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly pane: Pane | null;
+  readonly process: Process;
+  /** What takes the session up again, item by item; null: nothing does. */
+  readonly resume: readonly string[] | null;
+}
+
+/** A session as it is kept. */
+export interface Session extends Announcement {
+  readonly announcedAt: Instant;
+  /** When it said that it is over; null: not yet. */
+  readonly endedAt: Instant | null;
+}
+
+const NAME_CHARS = 200;
+const PATH_CHARS = 4096;
+const ITEMS = 64;
+const RESUME_CHARS = 16_384;
+
+// What a terminal acts on or breaks a line at. Text that is not well-formed would come back changed from the database.
+const REFUSED = /[\p{Cc}\u2028\u2029]/u;
+
+/**
+ * The announcement as it is, once it has been found fit to be kept.
+ * @throws Fault `usage` which names the field and the value
+ */
+export function checkedAnnouncement(given: Announcement, platform: NodeJS.Platform): Announcement {
+  const path = platform === 'win32' ? win32 : posix;
+  const { persona, id, cwd, pane, process, resume } = given;
+  text('PERSONA', persona, NAME_CHARS);
+  if (id !== null) text('--id', id, NAME_CHARS);
+  text('--cwd', cwd, PATH_CHARS);
+  if (!path.isAbsolute(cwd)) throw refusal(`--cwd ${quoted(cwd)} is not an absolute path`);
+  if (pane !== null) {
+    if (!/^%\d{1,9}$/.test(pane.pane)) throw refusal(`--tmux-pane ${quoted(pane.pane)} is not a pane such as %3`);
+    text('the socket in TMUX', pane.socket, PATH_CHARS);
+    if (!path.isAbsolute(pane.socket))
+      throw refusal(`the socket in TMUX ${quoted(pane.socket)} is not an absolute path`);
+  }
+  if (!Number.isInteger(process.pid) || process.pid < 1 || process.pid > 0x7fff_ffff) {
+    throw refusal(`--pid ${process.pid} is not the number of a process`);
+  }
+  if (resume !== null) checkResume(resume);
+  return given;
+}
+
+function checkResume([program = '', ...args]: readonly string[]): void {
+  text('the program that resumes', program, PATH_CHARS);
+  if (program.startsWith('-'))
+    throw refusal(`the program that resumes can not be ${quoted(program)}, which is an option`);
+  if (args.length >= ITEMS) throw refusal(`the command that resumes has ${args.length + 1} items, over ${ITEMS}`);
+  for (const arg of args) if (arg !== '') text('an argument that resumes', arg, PATH_CHARS);
+  const chars = args.reduce((sum, arg) => sum + arg.length, program.length);
+  if (chars > RESUME_CHARS) throw refusal(`the command that resumes has ${chars} characters, over ${RESUME_CHARS}`);
+}
+
+function text(what: string, value: string, most: number): void {
+  if (value.trim() === '') throw refusal(`${what} is empty`);
+  if (value.length > most) throw refusal(`${what} has ${value.length} characters, over ${most}`);
+  if (REFUSED.test(value)) throw refusal(`${what} ${quoted(value)} holds control characters`);
+  if (!value.isWellFormed()) throw refusal(`${what} ${quoted(value)} is not well-formed Unicode`);
+}
+
+function quoted(value: string): string {
+  return JSON.stringify(value.slice(0, 80));
+}
+
+function refusal(what: string): Fault {
+  return new Fault('usage', what, { is: 'machine', key: 'session' });
+}
+
+/**
+ * The socket and the server's pid in tmux's own variable TMUX, `SOCKET,PID,SESSION`; null when it holds something else.
+ * A socket's path may hold commas.
+ */
+export function tmuxServerOf(variable: string): Pick<Pane, 'socket' | 'serverPid'> | null {
+  const [, socket, pid] = /^(.+),(\d{1,10}),\d+$/s.exec(variable) ?? [];
+  return socket === undefined ? null : { socket, serverPid: Number(pid) };
+}

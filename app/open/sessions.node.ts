@@ -1,0 +1,106 @@
+import type { Instant, PersonaId } from '../../core/model/index.ts';
+import { type Database, migrate, transaction } from '../../core/state/index.ts';
+import { type Announcement, checkedAnnouncement, type Session } from './session.ts';
+
+const STEPS = [
+  `CREATE TABLE sessions (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, -- the order of announcements, whatever the clock did
+     persona TEXT NOT NULL,
+     id TEXT,
+     cwd TEXT NOT NULL,
+     tmux_socket TEXT, tmux_server INTEGER, tmux_pane TEXT,
+     pid INTEGER NOT NULL, start_key TEXT,
+     resume TEXT, -- a JSON array
+     announced_at REAL NOT NULL,
+     ended_at REAL
+   ) STRICT;
+   CREATE INDEX sessions_of ON sessions (persona, seq)`,
+] as const;
+
+/** How many are kept of each persona. */
+const KEPT = 10;
+
+/** Who works where: what a click opens. Written by `hivebar session`, also while the tray process is closed. */
+export interface Sessions {
+  /** Kept as the persona's newest, in place of an earlier announcement of the same session. @throws Fault `usage` */
+  set(announcement: Announcement, at: Instant): void;
+  /** Newest first, at most 10. */
+  of(persona: PersonaId): readonly Session[];
+  /** Persona by persona, newest first. */
+  all(): readonly Session[];
+  /** The session with this id, or (null) the newest that is not over, is over now. Null when there is none. */
+  end(persona: PersonaId, id: string | null, at: Instant): Session | null;
+}
+
+interface Row {
+  readonly seq: number;
+  readonly persona: string;
+  readonly id: string | null;
+  readonly cwd: string;
+  readonly tmux_socket: string | null;
+  readonly tmux_server: number | null;
+  readonly tmux_pane: string | null;
+  readonly pid: number;
+  readonly start_key: string | null;
+  readonly resume: string | null;
+  readonly announced_at: number;
+  readonly ended_at: number | null;
+}
+
+/** @throws Fault `database`; so does each of its methods. */
+export function keptSessions(db: Database, platform: NodeJS.Platform = process.platform): Sessions {
+  migrate(db, 'sessions', STEPS);
+  const of = db.prepare<Row>('SELECT * FROM sessions WHERE persona = ? ORDER BY seq DESC');
+  const all = db.prepare<Row>('SELECT * FROM sessions ORDER BY persona, seq DESC');
+  const insert = db.prepare(
+    `INSERT INTO sessions (persona, id, cwd, tmux_socket, tmux_server, tmux_pane, pid, start_key, resume, announced_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const again = db.prepare('DELETE FROM sessions WHERE persona = ? AND id = ?');
+  // A session without a name of its own is known by its process.
+  const againByProcess = db.prepare(
+    'DELETE FROM sessions WHERE persona = ? AND id IS NULL AND pid = ? AND start_key IS ?',
+  );
+  const trim = db.prepare(
+    `DELETE FROM sessions WHERE persona = ? AND seq NOT IN
+       (SELECT seq FROM sessions WHERE persona = ? ORDER BY seq DESC LIMIT ${KEPT})`,
+  );
+  const endIt = db.prepare('UPDATE sessions SET ended_at = ? WHERE seq = ?');
+  return {
+    set(announcement, at) {
+      const { persona, id, cwd, pane, process, resume } = checkedAnnouncement(announcement, platform);
+      const { pid, startKey } = process;
+      transaction(db, () => {
+        if (id === null) againByProcess.run(persona, pid, startKey);
+        else again.run(persona, id);
+        const where = [pane?.socket ?? null, pane?.serverPid ?? null, pane?.pane ?? null];
+        insert.run(persona, id, cwd, ...where, pid, startKey, resume === null ? null : JSON.stringify(resume), at);
+        trim.run(persona, persona);
+      });
+    },
+    of: (persona) => of.all(persona).map(sessionOf),
+    all: () => all.all().map(sessionOf),
+    end: (persona, id, at) =>
+      transaction(db, () => {
+        const row = of.all(persona).find((one) => (id === null ? one.ended_at === null : one.id === id));
+        if (row === undefined) return null;
+        const endedAt = row.ended_at ?? at;
+        endIt.run(endedAt, row.seq);
+        return { ...sessionOf(row), endedAt };
+      }),
+  };
+}
+
+function sessionOf(row: Row): Session {
+  const { tmux_socket: socket, tmux_server: serverPid, tmux_pane: pane } = row;
+  return {
+    persona: row.persona,
+    id: row.id,
+    cwd: row.cwd,
+    pane: socket === null || serverPid === null || pane === null ? null : { socket, serverPid, pane },
+    process: { pid: row.pid, startKey: row.start_key },
+    resume: row.resume === null ? null : (JSON.parse(row.resume) as string[]),
+    announcedAt: row.announced_at,
+    endedAt: row.ended_at,
+  };
+}

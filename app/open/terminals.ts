@@ -1,0 +1,61 @@
+/** How a terminal program is told where to start and what to run. Items, never a line: no shell reads them. */
+type Syntax = (cwd: string, run: readonly string[]) => readonly string[];
+
+const EXECUTES: Syntax = (_cwd, run) => (run.length === 0 ? [] : ['-e', ...run]);
+
+const behind = (options: readonly string[], mark: readonly string[], run: readonly string[]): readonly string[] =>
+  run.length === 0 ? options : [...options, ...mark, ...run];
+
+/** In the order they are looked for. Where there is no option for the folder, the program is started in it. */
+const SYNTAX: Readonly<Record<string, Syntax>> = {
+  'x-terminal-emulator': EXECUTES, // Debian policy 11.8.3: "-e", then the program and its arguments
+  'gnome-terminal': (cwd, run) => behind([`--working-directory=${cwd}`], ['--'], run),
+  konsole: (cwd, run) => behind(['--workdir', cwd], ['-e'], run),
+  'xfce4-terminal': (cwd, run) => behind([`--working-directory=${cwd}`], ['-x'], run),
+  'mate-terminal': (cwd, run) => behind([`--working-directory=${cwd}`], ['-x'], run),
+  ghostty: (cwd, run) => behind([`--working-directory=${cwd}`], ['-e'], run),
+  kitty: (cwd, run) => behind(['--directory', cwd], [], run),
+  alacritty: (cwd, run) => behind(['--working-directory', cwd], ['-e'], run),
+  foot: (cwd, run) => behind([`--working-directory=${cwd}`], [], run),
+  wezterm: (cwd, run) => behind(['start', '--cwd', cwd], ['--'], run),
+  xterm: EXECUTES,
+};
+
+export const TERMINALS: readonly string[] = Object.keys(SYNTAX);
+
+/** The arguments for a terminal program by the name of its file; one that is not known gets `-e`, as xterm does. */
+export function terminalArgs(name: string, cwd: string, run: readonly string[]): readonly string[] {
+  return (Object.hasOwn(SYNTAX, name) ? (SYNTAX[name] ?? EXECUTES) : EXECUTES)(cwd, run);
+}
+
+/**
+ * Terminal.app runs lines only, so AppleScript makes one, with its own quoting. That holds for text without quotes and
+ * backslashes in every shell a person may have, fish and csh included; so no other is given to it.
+ */
+const APPLESCRIPT: readonly string[] = [
+  'on run argv',
+  'set theLine to "cd " & quoted form of item 1 of argv',
+  'if (count of argv) > 1 then set theLine to theLine & " && exec"',
+  'repeat with i from 2 to count of argv',
+  'set theLine to theLine & " " & quoted form of item i of argv',
+  'end repeat',
+  'tell application "Terminal"',
+  'activate',
+  'do script theLine',
+  'end tell',
+  'end run',
+];
+
+const NOT_IN_A_LINE = /['\\!\p{Cc}]/u;
+
+/** For osascript; null when an item holds what can not be quoted for every shell. */
+export function appleTerminalArgs(cwd: string, run: readonly string[]): readonly string[] | null {
+  if ([cwd, ...run].some((item) => NOT_IN_A_LINE.test(item))) return null;
+  return [...APPLESCRIPT.flatMap((line) => ['-e', line]), cwd, ...run];
+}
+
+/** For wt.exe; null when an item holds its own separator, or a quote, which it reads again. */
+export function windowsTerminalArgs(cwd: string, run: readonly string[]): readonly string[] | null {
+  if ([cwd, ...run].some((item) => /[;"]/.test(item))) return null;
+  return ['-d', cwd, ...run];
+}
