@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { choose, type OpenerSetting } from './plan.ts';
+import type { Life } from './process-life.node.ts';
+import type { Session } from './session.ts';
+
+const PANE = { socket: '/tmp/tmux-0/default', serverPid: 7, pane: '%3' };
+const RESUME = ['claude', '--resume', 'x'];
+
+/** A session that is named by its life: `lifeOf` below reads it back. */
+function session(life: Life, more: Partial<Session> = {}): Session {
+  const process = { pid: 1, startKey: life };
+  return {
+    persona: 'ada',
+    id: null,
+    cwd: '/w',
+    pane: null,
+    process,
+    resume: null,
+    announcedAt: 0,
+    endedAt: null,
+    ...more,
+  };
+}
+const lifeOf = ({ process }: Session): Life => process.startKey as Life;
+
+const AUTO = { is: 'auto' } as const;
+const TERMINAL = { is: 'terminal' } as const;
+const stepsOf = (sessions: readonly Session[], setting: OpenerSetting): string[] =>
+  choose(sessions, setting, lifeOf).steps.map((step) =>
+    step.is === 'terminal' && step.resume !== null ? 'resume' : step.is,
+  );
+
+describe('what a click does', () => {
+  const live = session('live');
+  const liveInPane = session('live', { pane: PANE, resume: RESUME });
+  const gone = session('gone', { resume: RESUME });
+  const goneInPane = session('gone', { pane: PANE, resume: RESUME });
+  const ended = session('live', { resume: RESUME, endedAt: 5 });
+  const table: readonly (readonly [string, OpenerSetting, readonly Session[], readonly string[]])[] = [
+    ['nobody announced a session: the page', AUTO, [], ['page']],
+    [
+      'it lives in a pane: the pane, else a terminal that shows the pane',
+      AUTO,
+      [liveInPane],
+      ['tmux', 'attach', 'page'],
+    ],
+    ['it lives, nobody knows where: the page', AUTO, [live], ['page']],
+    ['it lives and could be resumed: never a second agent', AUTO, [session('live', { resume: RESUME })], ['page']],
+    ['it may live: never a second agent', AUTO, [session('unknown', { resume: RESUME })], ['page']],
+    ['it may live, in a pane', AUTO, [session('unknown', { pane: PANE })], ['tmux', 'attach', 'page']],
+    ['it is gone: resumed', AUTO, [gone], ['resume', 'page']],
+    ['it is gone and left a pane: resumed', AUTO, [goneInPane], ['resume', 'page']],
+    ['it is gone for good and left a pane', AUTO, [session('gone', { pane: PANE })], ['tmux', 'attach', 'page']],
+    ['it is gone for good', AUTO, [session('gone')], ['page']],
+    ['it said that it is over, though its process stays', AUTO, [ended], ['resume', 'page']],
+    ['an older one lives', AUTO, [gone, liveInPane], ['tmux', 'attach', 'page']],
+    ['one lives, a newer one may', AUTO, [session('unknown'), liveInPane], ['tmux', 'attach', 'page']],
+    ['all are gone: the newest', AUTO, [session('gone'), gone], ['page']],
+    ['page', { is: 'page' }, [liveInPane], ['page']],
+    ['command', { is: 'command', argv: ['x'] }, [liveInPane], ['command']],
+    ['url', { is: 'url', template: 'https:x' }, [], ['url']],
+    ['terminal, without a session: the page', TERMINAL, [], ['page']],
+    ['terminal, gone: resumed', TERMINAL, [gone], ['resume']],
+    ['terminal, it lives: a shell beside it', TERMINAL, [session('live', { resume: RESUME })], ['terminal']],
+    ['terminal, it lives in a pane: the pane', TERMINAL, [liveInPane], ['attach']],
+  ];
+  for (const [what, setting, sessions, steps] of table) {
+    test(what, () => assert.deepEqual(stepsOf(sessions, setting), steps));
+  }
+
+  test('of several that live it is the newest', () => {
+    const older = session('live', { id: 'older' });
+    assert.equal(
+      choose([session('gone', { id: 'gone' }), session('live', { id: 'newer' }), older], AUTO, lifeOf).session?.id,
+      'newer',
+    );
+  });
+
+  test('a session that is over is not asked whether it lives', () => {
+    assert.equal(choose([ended], AUTO, () => assert.fail()).session, ended);
+  });
+
+  test('the terminal of the settings is the one that is opened', () => {
+    const argv = ['kitty', '--hold'];
+    const [step] = choose([gone], { is: 'terminal', argv }, lifeOf).steps;
+    assert.deepEqual(step, { is: 'terminal', resume: RESUME, terminal: argv });
+  });
+});
