@@ -52,8 +52,15 @@ export class Draft {
     else this.#own('announced')[key] = announced;
   }
 
-  set(part: Partial<Pick<PolicyState, 'crowd' | 'bubbles' | 'paused' | 'quiet' | 'desktop'>>): void {
+  set(
+    part: Partial<Pick<PolicyState, 'crowd' | 'bubbles' | 'paused' | 'quiet' | 'catchingUpUntil' | 'desktop'>>,
+  ): void {
     this.#state = { ...this.#state, ...part };
+  }
+
+  get isCatchingUp(): boolean {
+    const { catchingUpUntil } = this.#state;
+    return catchingUpUntil !== null && this.at < catchingUpUntil;
   }
 
   isOpen(key: BannerKey): boolean {

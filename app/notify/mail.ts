@@ -1,4 +1,4 @@
-import { type Count, exactly } from '../../core/model/index.ts';
+import { type Count, exactly, type Instant } from '../../core/model/index.ts';
 import { type BannerKey, mailKey } from './banner.ts';
 import type { Draft } from './draft.ts';
 import type { MailState, PersonaState, Urgency } from './state.ts';
@@ -25,7 +25,8 @@ export function arrived(
       : { is: 'news', count, fresh: count, latest, came, shownAt: before.shownAt, banner: 'own' };
   const { known, untold } = persona.urgency;
   // What came while nobody watched was never seen to rise.
-  const urgency = came === 'away' && known !== null && untold < known ? { known, untold: known } : persona.urgency;
+  const unseen = came === 'away' && known !== null && untold < known;
+  const urgency = unseen ? { known, untold: known, roseAt: draft.at } : persona.urgency;
   draft.setPersona({ ...persona, mail, urgency });
 }
 
@@ -35,7 +36,7 @@ export function arrived(
  */
 export function levels(draft: Draft, persona: PersonaState, unread: Count, urgent: Count): PersonaState {
   const read = isZero(unread) && persona.mail.is === 'news';
-  const urgency = urgencyAfter(persona, isZero(unread) ? exactly(0) : urgent);
+  const urgency = urgencyAfter(persona, isZero(unread) ? exactly(0) : urgent, draft.at);
   if (same(persona.unread, unread) && urgency === persona.urgency && !read) return persona;
   const mail: MailState = read ? { is: 'quiet', shownAt: persona.mail.shownAt } : persona.mail;
   const next: PersonaState = { ...persona, unread, urgency, mail };
@@ -44,11 +45,13 @@ export function levels(draft: Draft, persona: PersonaState, unread: Count, urgen
 }
 
 /** What rose was not told yet. A first number says nothing of when it rose, unless there is news that it may belong to. */
-function urgencyAfter({ urgency, mail }: PersonaState, urgent: Count): Urgency {
+function urgencyAfter({ urgency, mail }: PersonaState, urgent: Count, at: Instant): Urgency {
   if (urgent.is === 'unknown' || urgent.n === urgency.known) return urgency;
   const known = urgent.n;
-  if (urgency.known === null) return { known, untold: mail.is === 'news' && mail.fresh > 0 ? known : 0 };
-  return { known, untold: Math.min(known, urgency.untold + Math.max(0, known - urgency.known)) };
+  const before = urgency.known;
+  if (before === null) return { known, untold: mail.is === 'news' && mail.fresh > 0 ? known : 0, roseAt: at };
+  if (known < before) return { ...urgency, known, untold: Math.min(known, urgency.untold) };
+  return { known, untold: urgency.untold + known - before, roseAt: at };
 }
 
 /** A person closed or clicked the banner: what it counted is no news any more, what came since is. */
@@ -109,7 +112,7 @@ export function announce(draft: Draft, only: 'all' | 'urgent'): void {
       swallow(draft, persona);
       continue;
     }
-    if (only === 'urgent' && persona.urgency.untold === 0) continue;
+    if (only === 'urgent' && !hasNewUrgent(draft, persona)) continue;
     // Told, and yet nothing unread: it was read in between, or the level is about to come. The next level decides.
     if (isZero(persona.unread)) continue;
     if (mail.shownAt !== null && !draft.passed(mail.shownAt, draft.rules.bubbleEveryMs)) continue;
@@ -202,6 +205,11 @@ function swallow(draft: Draft, persona: PersonaState): void {
     mail: { ...persona.mail, fresh: 0 },
     urgency: { ...persona.urgency, untold: 0 },
   });
+}
+
+/** The number comes before the mail: with what is there already, it would be about another one. */
+function hasNewUrgent(draft: Draft, { urgency }: PersonaState): boolean {
+  return urgency.untold > 0 && draft.passed(urgency.roseAt, draft.rules.holdMs);
 }
 
 function isUrgent({ urgency }: PersonaState): boolean {

@@ -146,6 +146,11 @@ function announceDown(
   const { rules } = draft;
   if (announced === undefined) {
     if (!audible(draft, members)) return;
+    const { catchingUpUntil } = draft.state;
+    if (draft.isCatchingUp && catchingUpUntil !== null) {
+      draft.wake(catchingUpUntil); // what fails just after a sleep may only be waking up as well
+      return;
+    }
     const held =
       members.length === 0
         ? draft.passed(outage.firstAt, rules.sourceHoldMs)

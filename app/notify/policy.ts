@@ -105,7 +105,9 @@ function fold(draft: Draft, fact: Fact): void {
     case 'published':
     case 'recalled':
     case 'autostart':
+      return;
     case 'gap':
+      draft.set({ catchingUpUntil: fact.until });
       return;
     case 'quiet':
       draft.set({ quiet: fact.until });
@@ -145,7 +147,7 @@ function fold(draft: Draft, fact: Fact): void {
       const news = fact.events.flatMap((e) => (e.event === 'new' && e.self !== true ? [e] : []));
       const last = news.at(-1);
       if (last === undefined) return;
-      mail.arrived(draft, persona, { count: news.length, latest: latestOf(last), came: cameWhile(fact.events) });
+      mail.arrived(draft, persona, { count: news.length, latest: latestOf(last), came: cameWhile(draft, fact) });
       return;
     }
   }
@@ -160,15 +162,19 @@ function personaOf(fact: Extract<Fact, { is: 'joined' }>, before: PersonaState |
     source: fact.source,
     label,
     unread: { is: 'unknown' },
-    urgency: { known: null, untold: 0 },
+    urgency: { known: null, untold: 0, roseAt: fact.at },
     canMarkRead,
     reach: { is: 'unseen', causes: [] },
     mail: { is: 'quiet', shownAt: null },
   };
 }
 
-/** Mail told together with the arming of its watch was there before; that of a persona born meanwhile was not. */
-function cameWhile(events: readonly Event[]): 'away' | 'live' {
+/**
+ * Mail told together with the arming of its watch was there before; that of a persona born meanwhile was not. What is told
+ * soon after a gap came in it.
+ */
+function cameWhile(draft: Draft, { events }: Extract<Fact, { is: 'told' }>): 'away' | 'live' {
+  if (draft.isCatchingUp) return 'away';
   const has = (name: Event['event']): boolean => events.some(({ event }) => event === name);
   return has('armed') && !has('persona_added') ? 'away' : 'live';
 }

@@ -13,7 +13,7 @@ export type MailState =
       /** Of these, not in any banner yet. */
       readonly fresh: number;
       readonly latest: Latest;
-      /** What is fresh came while Hivebar was away, or in quiet hours, so all of that shares one banner; or while it watched. */
+      /** What is fresh came while Hivebar was away, asleep, or in quiet hours, so all of that shares one banner; or while it watched. */
       readonly came: 'away' | 'live';
       readonly shownAt: Instant | null;
       /** Whether a banner of its own or the shared one speaks of it. */
@@ -26,6 +26,8 @@ export interface Urgency {
   readonly known: number | null;
   /** Of these, not in any banner yet. */
   readonly untold: number;
+  /** When that last rose: the mail itself is told a moment later. */
+  readonly roseAt: Instant;
 }
 
 /** One persona as far as banners go. */
@@ -78,6 +80,8 @@ export interface PolicyState {
   readonly paused: Until;
   /** Quiet hours go on until then. */
   readonly quiet: Until;
+  /** After a gap in which nobody watched; null: there was none. */
+  readonly catchingUpUntil: Instant | null;
   /** Also of personas that have not joined, or have left: the order of facts at start does not matter. */
   readonly muted: Readonly<Record<`mail:${string}`, Until>>;
   /** As with mutes. */
@@ -96,6 +100,7 @@ export function openPolicy(announced: AnnouncedByKey): PolicyState {
     open: {},
     paused: { is: 'never' },
     quiet: { is: 'never' },
+    catchingUpUntil: null,
     muted: {},
     hidden: {},
     desktop: { is: 'hears' },

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import type { Fact, Until } from '../../core/board/index.ts';
+import type { NewEvent } from '../../core/events/index.ts';
+import { type Count, exactly, Fault, type Instant } from '../../core/model/index.ts';
+import type { AnnouncedByKey } from './announced.ts';
+import type { Banner, BannerKey } from './banner.ts';
+import { type Decision, decide, type PolicyInput } from './policy.ts';
+import { openPolicy, RULES } from './state.ts';
+
+const VITAL = { is: 'unknown', why: 'not-reported' } as const;
+/** A plain start, so that a transcript shows seconds since it. */
+const T0: Instant = 1_000_000_000;
+
+/** A desktop that takes every banner unless it is `broken`, and a clock that keeps the policy's appointments. */
+export class Scene {
+  at = T0;
+  rules = RULES;
+  state = openPolicy({});
+  readonly screen = new Map<BannerKey, Banner>();
+  readonly transcript: string[] = [];
+  broken = false;
+  #wakeAt: Instant | null = null;
+  #id = 0;
+
+  input(input: { readonly [K in string]: unknown } & { is: PolicyInput['is'] }): void {
+    this.#apply(decide(this.state, { at: this.at, ...input } as PolicyInput, this.rules));
+  }
+
+  facts(...facts: Fact[]): void {
+    this.input({ is: 'facts', facts });
+  }
+
+  /** Lets time pass, with a tick whenever the policy asked for one. */
+  wait(seconds: number): void {
+    const end = this.at + seconds * 1000;
+    while (this.#wakeAt !== null && this.#wakeAt <= end) {
+      assert.ok(this.#wakeAt > this.at, 'the policy asks for a tick in the past');
+      this.at = this.#wakeAt;
+      this.#wakeAt = null;
+      this.input({ is: 'tick' });
+    }
+    this.at = end;
+  }
+
+  /** `kill -9`, and a new start: only what was announced is left, and the screen. */
+  restart(): void {
+    this.state = openPolicy(JSON.parse(JSON.stringify(this.state.announced)) as AnnouncedByKey);
+    this.#wakeAt = null;
+  }
+
+  joined(...personas: string[]): void {
+    this.facts(...personas.map((p) => joined(p, this.at)));
+  }
+
+  looked(persona: string, unread: Count = exactly(0)): void {
+    this.facts(looked(persona, this.at, unread));
+  }
+
+  /** Mail as the tray process tells it: the level first, then the events. */
+  mail(persona: string, unread: number, ...news: (string | Partial<NewEvent>)[]): void {
+    this.looked(persona, exactly(unread));
+    this.told(persona, ...news);
+  }
+
+  told(persona: string, ...news: (string | Partial<NewEvent>)[]): void {
+    this.facts(this.tell(persona, ...news));
+  }
+
+  tell(persona: string, ...news: (string | Partial<NewEvent>)[]): Fact {
+    const events = news.map((n) => {
+      this.#id += 1;
+      const part = typeof n === 'string' ? { content: n } : n;
+      return newEvent(persona, this.#id, part);
+    });
+    return { is: 'told', at: this.at, persona, events };
+  }
+
+  down(persona: string, key = 'kijito', scope: 'persona' | 'source' | 'machine' = 'source'): void {
+    this.facts(down(persona, this.at, key, scope));
+  }
+
+  mute(persona: string | null, until: Until): void {
+    this.facts({ is: 'muted', at: this.at, persona, until });
+  }
+
+  hide(persona: string, hidden = true): void {
+    this.facts({ is: 'hidden', at: this.at, persona, hidden });
+  }
+
+  quiet(until: Until): void {
+    this.facts({ is: 'quiet', at: this.at, on: true, until });
+  }
+
+  /** `urgent` of the unread are, as the pending list says. */
+  counted(persona: string, unread: number, urgent: number): void {
+    this.facts({ is: 'counted', at: this.at, persona, unread: exactly(unread), urgent: exactly(urgent) });
+  }
+
+  #apply(decision: Decision): void {
+    if (Object.keys(decision.state.personas).length < 10) {
+      assert.deepEqual(JSON.parse(JSON.stringify(decision.state)), decision.state, 'the state survives JSON');
+    }
+    this.state = decision.state;
+    this.#wakeAt = decision.wakeAt;
+    for (const key of decision.withdraw) {
+      this.#say(`withdraw ${key}`);
+      this.screen.delete(key);
+    }
+    for (const banner of decision.show) {
+      if (this.broken) {
+        this.#say(`refused ${banner.key}`);
+        this.input({ is: 'refused', banner });
+        continue;
+      }
+      const { key, urgency, title, body } = banner;
+      this.#say(`${this.screen.has(key) ? 'replace' : 'show'} [${urgency}] ${title} | ${body}`);
+      this.screen.set(key, banner);
+      this.input({ is: 'shown', banner });
+    }
+  }
+
+  #say(what: string): void {
+    this.transcript.push(`${((this.at - T0) / 1000).toFixed(0)}s ${what}`);
+  }
+}
+
+export function joined(persona: string, at: Instant, source = 'kijito'): Extract<Fact, { is: 'joined' }> {
+  const stem = persona;
+  return {
+    is: 'joined',
+    at,
+    persona,
+    source,
+    address: persona,
+    label: persona,
+    stem,
+    eventsFile: null,
+    lastEventId: null,
+    staleAfterMs: 1,
+  };
+}
+
+export function looked(persona: string, at: Instant, unread: Count): Fact {
+  const reach = { is: 'up', since: at } as const;
+  return { is: 'looked', at, persona, reach, unread, urgent: exactly(0), vital: VITAL, cursor: 0 };
+}
+
+export function down(persona: string, at: Instant, key: string, scope: 'persona' | 'source' | 'machine'): Fact {
+  const fault = new Fault('refused', `http://127.0.0.1:7474 refused the connection`, { is: scope, key });
+  return { is: 'failed', at, persona, reach: { is: 'down', since: at, failures: 3, why: 'refused' }, fault };
+}
+
+export function newEvent(persona: string, id: number, part: Partial<NewEvent>): NewEvent {
+  return {
+    event: 'new',
+    source: 'kijito-inbox',
+    ts: '',
+    persona,
+    event_id: `${persona}:new:${id}`,
+    wake_class: 'mail',
+    id,
+    from: 'bob',
+    created: '',
+    ...part,
+  };
+}
+
+/** What a person reads when the hive of `down` refuses. */
+export const REFUSED = 'http://127.0.0.1:7474 refused the connection: check that the server is running at that address';
