@@ -1,0 +1,56 @@
+import { Refusal } from './problem.ts';
+
+/** What one whole number of a query may be; `openapi.json` can show it as it is. */
+export interface WholeSchema {
+  readonly type: 'integer';
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly default: number;
+  readonly description: string;
+}
+
+/** Of `GET /api/v1/history` and `GET /api/v1/personas/ID/history`. */
+export const HOURS: WholeSchema = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 24 * 366,
+  default: 24,
+  description: 'So many hours back from now, and no further than history is kept.',
+};
+
+/** Of `GET /api/v1/alerts`. */
+export const LIMIT: WholeSchema = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 1000,
+  default: 100,
+  description: 'So many alerts at most.',
+};
+
+/**
+ * The one parameter these routes know.
+ * @throws Refusal 400 when it is no such number, is given twice, or stands beside another
+ */
+export function wholeOf(url: string, name: string, schema: WholeSchema): number {
+  const at = url.indexOf('?');
+  const params = new URLSearchParams(at < 0 ? '' : url.slice(at));
+  for (const key of params.keys()) {
+    if (key !== name) throw refuse(`there is no parameter ${quoted(key)}`, `use ${name}, or nothing`);
+  }
+  const values = params.getAll(name);
+  const [text] = values;
+  if (text === undefined) return schema.default;
+  const within = `give ${name} once, a whole number from ${schema.minimum} to ${schema.maximum}`;
+  if (values.length > 1) throw refuse(`${name} is given ${values.length} times`, within);
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= schema.minimum && value <= schema.maximum) return value;
+  throw refuse(`${name} is ${quoted(text)}`, within);
+}
+
+function refuse(message: string, next: string): Refusal {
+  return new Refusal(400, 'usage', message, next);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}

@@ -1,0 +1,179 @@
+import type { Fault, Instant, PersonaId, Scope } from '../model/index.ts';
+import type { HistoryFact } from './fact.ts';
+import { messageOf } from './message.ts';
+
+/** One trouble of one persona (it is down, its events are held, its file is behind) or of one source. */
+export interface Member {
+  readonly why: 'failed' | 'held' | 'behind' | 'source';
+  readonly name: string;
+}
+
+/** One outage under one cause. */
+export interface Outage {
+  /** In the database; null until it is there. */
+  id: number | null;
+  readonly key: string;
+  readonly scope: Scope['is'];
+  readonly message: string;
+  readonly since: Instant;
+  until: Instant | null;
+  /** Who is in it now. */
+  readonly open: Set<string>;
+  /** Who came into it or went out since it was saved, and is in it now or not. */
+  readonly changed: Map<string, Member & { readonly isOpen: boolean }>;
+}
+
+/** An outage that the database says is open, with the members that were still in it. */
+export type Inherited = Pick<Outage, 'key' | 'scope' | 'message' | 'since'> & {
+  readonly id: number;
+  readonly open: readonly Member[];
+};
+
+/**
+ * Turns facts into outages: one opens with the first trouble under a key and closes with the end of its last, the same
+ * troubles that make the board's causes. In memory only; who saves says so.
+ */
+export interface Ledger {
+  hear(fact: HistoryFact, at: Instant): void;
+  /** At the start: what was open when the record ended, at `seen`. It goes on until this run hears of it, or settles it. */
+  inherit(outages: readonly Inherited[], seen: Instant): void;
+  /** Ends what was inherited and nobody spoke of: where it was seen last. `waits`: the persona is watched, and may still say. */
+  settle(waits: (persona: PersonaId) => boolean): void;
+  /** What the database lacks, in order. */
+  readonly unsaved: Iterable<Outage>;
+  readonly waiting: number;
+  saved(): void;
+  /** The database is another one: it lacks everything that is open or was not saved. */
+  startAnew(): void;
+}
+
+/** Closed outages that wait for a database that can not be written; the oldest go. */
+const MOST_UNSAVED = 1000;
+
+export function createLedger(): Ledger {
+  const open = new Map<string, Outage>();
+  /** Under which key each member is in trouble; null: it is known to be in none. */
+  const verdicts = new Map<string, string | null>();
+  /** Inherited members that nothing was heard of yet, and when they were seen last. */
+  const unheard = new Map<string, { readonly member: Member; readonly key: string; readonly seen: Instant }>();
+  const unsaved = new Set<Outage>();
+
+  const touch = (outage: Outage, member: Member & { readonly isOpen: boolean }): void => {
+    outage.changed.set(idOf(member), member);
+    unsaved.add(outage);
+    if (unsaved.size <= MOST_UNSAVED) return;
+    const old = unsaved.values().find(({ until }) => until !== null);
+    if (old !== undefined) unsaved.delete(old);
+  };
+  const add = (member: Member, fault: Fault, since: Instant): void => {
+    const { key, is: scope } = fault.scope;
+    let outage = open.get(key);
+    if (outage === undefined) {
+      outage = {
+        id: null,
+        key,
+        scope,
+        message: messageOf(fault),
+        since,
+        until: null,
+        open: new Set(),
+        changed: new Map(),
+      };
+      open.set(key, outage);
+    }
+    const id = idOf(member);
+    outage.open.add(id);
+    touch(outage, { ...member, isOpen: true });
+  };
+  const remove = (member: Member, key: string, at: Instant): void => {
+    const outage = open.get(key);
+    if (outage === undefined || !outage.open.delete(idOf(member))) return;
+    if (outage.open.size === 0) {
+      outage.until = Math.max(outage.since, at); // a clock may have been set back
+      open.delete(key);
+    }
+    touch(outage, { ...member, isOpen: false });
+  };
+  /** Says in which trouble a member is now; null: in none. */
+  const judge = (member: Member, fault: Fault | null, at: Instant, since: Instant = at): void => {
+    const id = idOf(member);
+    const before = verdicts.get(id) ?? unheard.get(id)?.key ?? null;
+    const key = fault?.scope.key ?? null;
+    unheard.delete(id);
+    verdicts.set(id, key);
+    if (before === key) return;
+    // into the new one first, so that an outage never closes and opens again within one fact
+    if (fault !== null) add(member, fault, since);
+    if (before !== null) remove(member, before, at);
+  };
+
+  return {
+    hear(fact, at) {
+      switch (fact.is) {
+        case 'looked':
+          return judge({ why: 'failed', name: fact.persona }, null, at);
+        case 'failed':
+          // below the threshold nothing is decided, neither for the outage of before nor against it
+          if (fact.reach.is !== 'down') return;
+          return judge({ why: 'failed', name: fact.persona }, fact.fault, at, Math.min(fact.reach.since, at));
+        case 'held':
+          return judge({ why: 'held', name: fact.persona }, fact.fault, at);
+        case 'told':
+          return judge({ why: 'held', name: fact.persona }, null, at);
+        case 'published':
+          return judge({ why: 'behind', name: fact.persona }, fact.fault, at);
+        case 'source':
+          return judge({ why: 'source', name: fact.source }, fact.fault, at);
+        case 'left':
+          for (const why of ['failed', 'held', 'behind'] as const) {
+            judge({ why, name: fact.persona }, null, at);
+            verdicts.delete(idOf({ why, name: fact.persona }));
+          }
+          return;
+        default:
+          return;
+      }
+    },
+    inherit(outages, seen) {
+      for (const { open: members, ...of } of outages) {
+        const ids = members.map(idOf);
+        open.set(of.key, { ...of, until: null, open: new Set(ids), changed: new Map() });
+        for (const member of members) unheard.set(idOf(member), { member, key: of.key, seen });
+      }
+    },
+    settle(waits) {
+      for (const [id, { member, key, seen }] of [...unheard]) {
+        if (member.why === 'failed' && waits(member.name)) continue;
+        unheard.delete(id);
+        remove(member, key, seen);
+      }
+    },
+    get unsaved() {
+      return unsaved;
+    },
+    get waiting() {
+      return unsaved.size;
+    },
+    saved() {
+      for (const outage of unsaved) outage.changed.clear();
+      unsaved.clear();
+    },
+    startAnew() {
+      for (const outage of unsaved) outage.id = null;
+      for (const outage of open.values()) {
+        outage.id = null;
+        for (const id of outage.open) outage.changed.set(id, { ...memberOf(id), isOpen: true });
+        unsaved.add(outage);
+      }
+    },
+  };
+}
+
+function idOf({ why, name }: Member): string {
+  return `${why} ${name}`;
+}
+
+function memberOf(id: string): Member {
+  const at = id.indexOf(' ');
+  return { why: id.slice(0, at) as Member['why'], name: id.slice(at + 1) };
+}

@@ -1,0 +1,187 @@
+import { Fault, faultOf, type Instant, type PersonaId, type Scope } from '../model/index.ts';
+import type { Clock, Files, Log } from '../ports/index.ts';
+import type { History, HistoryReader } from './history.ts';
+import { createLedger } from './ledger.ts';
+import { isUnusable, type OpenStore, openStore, setAside } from './open-store.ts';
+import { createPresence } from './presence.ts';
+import { createReader } from './reader.ts';
+import type { Store } from './store.ts';
+import { createTimeline } from './timeline.ts';
+
+export interface HistoryOptions {
+  /** Of the database; its directory is private. */
+  readonly path: string;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What is older is deleted. */
+  readonly keepDays: number;
+}
+
+/** What changed gathers so long before it is written, all in one transaction. */
+const GATHER_MS = 3000;
+/** So often it is written that somebody is here, also when nothing changed. Far below `AWAY_MS`. */
+const BEAT_MS = 60_000;
+/** So many points are written at once. */
+const MOST_WAITING = 5000;
+/** An outage of the run before of which nobody has spoken by then is over. */
+const SETTLE_MS = 600_000;
+const DAY_MS = 86_400_000;
+const SCOPE: Scope = { is: 'machine', key: 'history' };
+
+/**
+ * The history of this process. It never keeps Hivebar from running: a file that can not be used is set aside, and where
+ * nothing can be written (a full disk) that is said once, levels are not kept, outages wait, and each beat tries again.
+ * Time that nobody watched is unknown: between two runs, asleep, and while nothing could be written.
+ */
+export function openHistory({ path, files, clock, log, keepDays }: HistoryOptions): History {
+  const glance = createPresence(() => clock.now());
+  const timeline = createTimeline();
+  const ledger = createLedger();
+  let opened: OpenStore | null = null;
+  /** Of the file that is open: somebody may delete it. */
+  let inode: number | null = null;
+  /** Why nothing can be written now; null: it can. */
+  let trouble: Fault | null = null;
+  /** The record ended, or the clock moved: the next write begins with what is unknown. */
+  let resumes = true;
+  let settled = false;
+  const openedAt = clock.monotonic();
+  let gathering: Disposable | null = null;
+  let started = false;
+  let closed = false;
+  const reader = createReader();
+
+  /** Time now. Where it did not pass as it should, that is written first. */
+  function now(): Instant {
+    const moment = glance();
+    if (moment.is !== 'steady') {
+      write(moment.last);
+      if (moment.is === 'away') timeline.forget();
+      resumes = true;
+      write(moment.at);
+    }
+    return moment.at;
+  }
+
+  function write(at: Instant): void {
+    gathering?.[Symbol.dispose]();
+    gathering = null;
+    attempt((store) => {
+      const begins = resumes;
+      const points = begins ? timeline.takeAll(at) : timeline.take();
+      store.write(points, ledger.unsaved, at, begins ? () => store.resume(at) : undefined);
+      ledger.saved();
+      resumes = false;
+      if (begins) reader.startAnew();
+    });
+  }
+
+  /** Works on the store, if there is one; no failure of it leaves. */
+  function attempt(work: (store: Store) => void): void {
+    try {
+      work(ready());
+      if (trouble !== null) log.info('the history is kept again');
+      trouble = null;
+    } catch (error) {
+      timeline.take(); // not kept in memory: they could grow without end
+      resumes = true;
+      fail(error);
+    }
+  }
+
+  function fail(error: unknown): void {
+    const fault = faultOf(error, SCOPE);
+    if (isUnusable(fault) && opened !== null) discard(() => setAside(path, files, log, fault));
+    else {
+      if (trouble === null) log.warn(`the history is not kept: ${fault.message}; it is tried again by itself`);
+      trouble = fault;
+    }
+  }
+
+  /** The next write goes to a new file, with all that this process knows. */
+  function discard(moveAway: () => void): void {
+    opened?.[Symbol.dispose]();
+    opened = null;
+    ledger.startAnew();
+    resumes = true;
+    try {
+      moveAway();
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** @throws Fault when there can be no store now */
+  function ready(): Store {
+    if (closed) throw new Fault('database', 'the history is closed', SCOPE);
+    if (opened !== null) return opened.store;
+    opened = openStore(path, files, log);
+    inode = files.lstat(path)?.ino ?? null;
+    const { store } = opened;
+    const seen = store.seen();
+    if (seen !== null) {
+      if (!started) ledger.inherit(store.openAlerts(), seen);
+      else store.closeAlerts(seen); // found late: this run knows what is open
+    }
+    reader.startAnew();
+    return store;
+  }
+
+  function beat(): void {
+    const at = now();
+    if (opened !== null && files.lstat(path)?.ino !== inode) {
+      discard(() => log.info('the history was deleted and begins anew'));
+    }
+    if (!settled && clock.monotonic() - openedAt >= SETTLE_MS) {
+      settled = true;
+      ledger.settle(timeline.has);
+    }
+    write(at);
+    if (trouble === null) attempt((store) => store.prune(at - keepDays * DAY_MS));
+    beating = clock.after(BEAT_MS, beat);
+  }
+
+  function read<T>(from: (store: Store, at: Instant) => T): T {
+    const at = now();
+    if (trouble === null && (timeline.waiting > 0 || ledger.waiting > 0 || resumes)) write(at);
+    if (trouble !== null) throw trouble;
+    try {
+      return from(ready(), at);
+    } catch (error) {
+      fail(error);
+      throw error;
+    }
+  }
+
+  const hoursKept = (hours: number): number => Math.min(hours, keepDays * 24);
+  const reading: HistoryReader = {
+    overview: (hours) => read((store, at) => reader.overview(store, timeline.personas, hoursKept(hours), at)),
+    of: (persona: PersonaId, hours) =>
+      read((store, at) => reader.of(store, timeline.has(persona), persona, hoursKept(hours), at)),
+    alerts: (limit) => read((store) => store.alerts(limit)),
+  };
+
+  write(now());
+  started = true;
+  let beating = clock.after(BEAT_MS, beat);
+  return {
+    ...reading,
+    hear(fact) {
+      if (closed) return;
+      const at = now();
+      timeline.hear(fact, at);
+      ledger.hear(fact, at);
+      if (timeline.waiting >= MOST_WAITING) write(at);
+      else if (timeline.waiting + ledger.waiting > 0) gathering ??= clock.after(GATHER_MS, () => write(now()));
+    },
+    [Symbol.dispose]() {
+      if (closed) return;
+      beating[Symbol.dispose]();
+      write(now());
+      closed = true;
+      opened?.[Symbol.dispose]();
+      opened = null;
+    },
+  };
+}

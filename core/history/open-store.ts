@@ -1,0 +1,84 @@
+import { Fault } from '../model/index.ts';
+import type { Files, Log } from '../ports/index.ts';
+import { type Database, errnoOf, openDatabase } from '../state/index.ts';
+import { APPLICATION_ID } from './schema.ts';
+import { createStore, type Store } from './store.ts';
+
+export interface OpenStore extends Disposable {
+  readonly store: Store;
+}
+
+/** How long a write waits for another process that holds the file, in milliseconds: history is never worth a stop. */
+const BUSY_MS = 50;
+
+/**
+ * Opens the history at `path`. What is there and is no history that can be used goes out of the way to `PATH.set-aside`,
+ * in place of one that was put there before, and an empty one is made: it is derived, so nothing is lost that was truth.
+ *
+ * @throws Fault `database` or `no-space` when there can be none now
+ */
+export function openStore(path: string, files: Files, log: Log): OpenStore {
+  try {
+    return open(path);
+  } catch (error) {
+    if (!isUnusable(error)) throw error;
+    setAside(path, files, log, error);
+    return open(path);
+  }
+}
+
+/** Whether the fault is of the file itself, so that only another file helps: not a full disk, not a lock. */
+export function isUnusable(error: unknown): error is Fault {
+  return error instanceof Fault && error.code === 'database' && !PASSES.has(sqliteCode(error.cause) ?? -1);
+}
+
+/** @throws Fault `database` when it can not be moved */
+export function setAside(path: string, files: Files, log: Log, why: Fault): void {
+  const to = `${path}.set-aside`;
+  try {
+    if (files.lstat(path) === null) throw why; // so nothing stands in the way, and a new one fails as well
+    files.rename(path, to);
+    for (const beside of ['-wal', '-shm']) move(files, `${path}${beside}`, `${to}${beside}`);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    const code = errnoOf(error);
+    throw new Fault('database', `${path} can not be moved away (${code}): ${why.message}`, why.scope, { cause: error });
+  }
+  log.warn(`the history begins anew, what was there is ${to} now: ${why.message}`);
+}
+
+function move(files: Files, from: string, to: string): void {
+  if (files.lstat(from) !== null) files.rename(from, to);
+  else if (files.lstat(to) !== null) files.unlink(to); // of a file that was set aside before
+}
+
+function open(path: string): OpenStore {
+  const db = openDatabase(path);
+  try {
+    db.exec(`PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA wal_autocheckpoint = 1000`);
+    claim(db);
+    return { store: createStore(db), [Symbol.dispose]: () => db[Symbol.dispose]() };
+  } catch (error) {
+    db[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** @throws Fault `database` for a database of something else */
+function claim(db: Database): void {
+  const id = db.prepare<{ application_id: number }>('PRAGMA application_id').get()?.application_id;
+  if (id === APPLICATION_ID) return;
+  const tables = db.prepare<{ n: number }>('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0;
+  if (tables > 0) {
+    throw new Fault('database', `${db.path} is a database of something else`, { is: 'machine', key: 'history' });
+  }
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+}
+
+/** SQLite's codes for troubles that pass, or that a new file would have too: perm, busy, locked, nomem, readonly, ioerr, full, cantopen. */
+const PASSES: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 13, 14]);
+
+function sqliteCode(cause: unknown): number | null {
+  const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : null;
+  return typeof code === 'number' ? code & 0xff : null;
+}

@@ -1,0 +1,262 @@
+import type { Instant, PersonaId } from '../model/index.ts';
+import { type Database, migrate, transaction } from '../state/index.ts';
+import type { Alert } from './history.ts';
+import type { Inherited, Member, Outage } from './ledger.ts';
+import { type Picture, type Point, STATES } from './point.ts';
+import { HISTORY_SCHEMA } from './schema.ts';
+
+/** The tables. Every method throws a Fault `database` or `no-space` as the database does. */
+export interface Store {
+  /** Until when somebody was there to write; null: never. */
+  seen(): Instant | null;
+  /** What is open, with the members that are still in it. */
+  openAlerts(): readonly Inherited[];
+  /** What is open ended at `at`. */
+  closeAlerts(at: Instant): void;
+  /**
+   * Writes begin again at `at`, and nothing is known of the time since `seen`. An `at` before it means that the clock was
+   * set back: from there on nothing is known either, and what stands there is replaced as it is lived through again.
+   */
+  resume(at: Instant): void;
+  /** Writes in one transaction what came about until `at`; `first` runs within it, before. */
+  write(points: readonly Point[], outages: Iterable<Outage>, at: Instant, first?: () => void): void;
+  /** Every persona whose picture at `at` is known, with it. */
+  pictures(at: Instant): Map<PersonaId, Picture>;
+  /** Points with `from` <= `at` < `before`, in order of time for each persona. */
+  points(from: Instant, before: Instant): Iterable<Point>;
+  /** Of one persona; null when nothing is known of one with this id. */
+  of(persona: PersonaId): StoredPersona | null;
+  alerts(limit: number): readonly Alert[];
+  /** Deletes a small piece of what ended before `cutoff`. */
+  prune(cutoff: Instant): void;
+}
+
+export interface StoredPersona {
+  picture(at: Instant): Picture;
+  /** `limit` points at most with `from` <= `at` < `before`, in order of time. */
+  points(from: Instant, before: Instant, limit: number): readonly Point[];
+}
+
+interface PointRow {
+  readonly persona: PersonaId;
+  readonly at: Instant;
+  readonly unread: number | null;
+  readonly urgent: number | null;
+  readonly state: number;
+}
+
+/** Rows that one prune deletes, and personas it looks at. */
+const PIECE_ROWS = 500;
+const PIECE_PERSONAS = 50;
+/** An answer with alerts names about so many personas at most. */
+const MOST_NAMES = 20_000;
+
+/** @throws Fault `database` when the tables are of a newer Hivebar, or are no such tables. */
+export function createStore(db: Database): Store {
+  migrate(db, 'history', HISTORY_SCHEMA);
+  const numbers = new Map<PersonaId, number>();
+  for (const { id, n } of db.prepare<{ id: string; n: number }>('SELECT id, n FROM personas').iterate()) {
+    numbers.set(id, n);
+  }
+  /** Numbered in a transaction that may be undone. */
+  const unsure = new Set<PersonaId>();
+  let record = db.prepare<{ seen: number; high: number }>('SELECT seen, high FROM record').get() ?? null;
+
+  const columns = 'p.id AS persona, at, unread, urgent, state';
+  const sql = {
+    name: db.prepare('INSERT INTO personas (id) VALUES (?)'),
+    unname: db.prepare('DELETE FROM personas WHERE n = ?'),
+    setRecord: db.prepare(
+      'INSERT INTO record (one, seen, high) VALUES (1, ?, ?) ON CONFLICT DO UPDATE SET seen = excluded.seen, high = excluded.high',
+    ),
+    point: db.prepare(
+      'INSERT INTO points (persona, at, unread, urgent, state) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET unread = excluded.unread, urgent = excluded.urgent, state = excluded.state',
+    ),
+    last: db.prepare<Omit<PointRow, 'persona'>>(
+      'SELECT at, unread, urgent, state FROM points WHERE persona = ? AND at <= ? ORDER BY at DESC LIMIT 1',
+    ),
+    replace: db.prepare('DELETE FROM points WHERE persona = ? AND at > ? AND at <= ?'),
+    pictures: db.prepare<PointRow>(
+      `SELECT ${columns} FROM personas p JOIN points ON persona = n AND at = (SELECT max(at) FROM points WHERE persona = n AND at <= ?)`,
+    ),
+    points: db.prepare<PointRow>(
+      `SELECT ${columns} FROM personas p CROSS JOIN points ON persona = n WHERE at >= ? AND at < ? ORDER BY n, at`,
+    ),
+    pointsOf: db.prepare<PointRow>(
+      `SELECT ${columns} FROM personas p CROSS JOIN points ON persona = n WHERE n = ? AND at >= ? AND at < ? ORDER BY at LIMIT ?`,
+    ),
+    pruneTo: db.prepare<{ at: number | null }>(
+      'SELECT max(at) AS at FROM (SELECT at FROM points WHERE persona = ?1 AND at <= ?2 ORDER BY at LIMIT ?3)',
+    ),
+    prune: db.prepare('DELETE FROM points WHERE persona = ? AND at < ?'),
+    pruneEnd: db.prepare('DELETE FROM points WHERE persona = ? AND at = ?'),
+    newest: db.prepare<{ at: number }>('SELECT at FROM points WHERE persona = ? ORDER BY at DESC LIMIT 1'),
+    addAlert: db.prepare('INSERT INTO alerts (key, scope, message, since, until) VALUES (?, ?, ?, ?, ?)'),
+    endAlert: db.prepare('UPDATE alerts SET until = ? WHERE id = ?'),
+    member: db.prepare(
+      'INSERT INTO alert_members (alert, why, name, is_open) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET is_open = excluded.is_open',
+    ),
+    openAlerts: db.prepare<Omit<Inherited, 'open'>>(
+      'SELECT id, key, scope, message, since FROM alerts WHERE until IS NULL ORDER BY id',
+    ),
+    openMembers: db.prepare<Member>('SELECT why, name FROM alert_members WHERE alert = ? AND is_open = 1'),
+    closeAlerts: db.prepare('UPDATE alerts SET until = max(since, ?) WHERE until IS NULL'),
+    alerts: db.prepare<Omit<Alert, 'personas'> & { readonly id: number }>(
+      'SELECT id, key, scope, message, since, until FROM alerts ORDER BY since DESC, id DESC LIMIT ?',
+    ),
+    names: db.prepare<{ name: string }>(
+      "SELECT DISTINCT name FROM alert_members WHERE alert = ? AND why <> 'source' ORDER BY name",
+    ),
+    oldAlerts: db.prepare<{ id: number }>(
+      'SELECT id FROM alerts WHERE until < ?1 AND since < ?1 ORDER BY since LIMIT ?2',
+    ),
+    dropMembers: db.prepare('DELETE FROM alert_members WHERE alert = ?'),
+    dropAlert: db.prepare('DELETE FROM alerts WHERE id = ?'),
+  };
+  let pruned = 0;
+
+  const numberOf = (persona: PersonaId): number => {
+    const known = numbers.get(persona);
+    if (known !== undefined) return known;
+    const n = sql.name.run(persona).lastInsertRowid;
+    numbers.set(persona, n);
+    unsure.add(persona);
+    return n;
+  };
+  const put = (n: number, at: Instant, { unread, urgent, state }: Picture): void => {
+    sql.point.run(n, at, unread, urgent, STATES.indexOf(state));
+  };
+  /** Where the clock was set back: what stands up to `at` was of the time before. */
+  const replaceUntil = (from: Instant, at: Instant): void => {
+    if (record === null || record.high <= from) return;
+    for (const n of numbers.values()) sql.replace.run(n, from, at);
+  };
+  const blankAt = (at: Instant): void => {
+    for (const n of numbers.values()) {
+      const last = sql.last.get(n, at);
+      if (last !== undefined && (last.state !== 0 || last.unread !== null || last.urgent !== null)) {
+        sql.point.run(n, at, null, null, 0);
+      }
+    }
+  };
+  const setRecord = (seen: Instant): void => {
+    const next = { seen, high: Math.max(record?.high ?? seen, seen) };
+    sql.setRecord.run(next.seen, next.high);
+    record = next;
+  };
+  /** All or nothing, also of what is held in memory. */
+  const atOnce = (work: () => void): void => {
+    const before = record;
+    try {
+      transaction(db, work);
+    } catch (error) {
+      record = before;
+      for (const persona of unsure) numbers.delete(persona);
+      throw error;
+    } finally {
+      unsure.clear();
+    }
+  };
+
+  return {
+    seen: () => record?.seen ?? null,
+    openAlerts: () =>
+      sql.openAlerts
+        .all()
+        .map((alert) => ({ ...alert, open: sql.openMembers.all(alert.id).map((member) => ({ ...member })) })),
+    closeAlerts: (at) => void sql.closeAlerts.run(at),
+    resume(at) {
+      if (record === null) return setRecord(at);
+      const { seen } = record;
+      if (at > seen) {
+        replaceUntil(seen, at);
+        blankAt(seen + 1);
+      } else {
+        blankAt(at);
+        record = { ...record, seen: at };
+      }
+      setRecord(at);
+    },
+    write(points, outages, at, first) {
+      const added: [Outage, number][] = [];
+      atOnce(() => {
+        first?.();
+        replaceUntil(record?.seen ?? at, at);
+        for (const point of points) put(numberOf(point.persona), point.at, point);
+        for (const outage of outages) {
+          const { key, scope, message, since, until } = outage;
+          const id = outage.id ?? sql.addAlert.run(key, scope, message, since, until).lastInsertRowid;
+          if (outage.id === null) added.push([outage, id]);
+          else sql.endAlert.run(until, id);
+          for (const { why, name, isOpen } of outage.changed.values()) sql.member.run(id, why, name, isOpen ? 1 : 0);
+        }
+        setRecord(at);
+      });
+      for (const [outage, id] of added) outage.id = id;
+    },
+    pictures: (at) => new Map(sql.pictures.all(at).map((row) => [row.persona, pointOf(row)])),
+    *points(from, before) {
+      for (const row of sql.points.iterate(from, before)) yield pointOf(row);
+    },
+    of(persona) {
+      const n = numbers.get(persona);
+      if (n === undefined) return null;
+      return {
+        picture: (at) => {
+          const row = sql.last.get(n, at);
+          return pointOf(
+            row === undefined ? { persona, at, unread: null, urgent: null, state: 0 } : { persona, ...row },
+          );
+        },
+        points: (from, before, limit) => sql.pointsOf.all(n, from, before, limit).map(pointOf),
+      };
+    },
+    alerts(limit) {
+      const alerts: Alert[] = [];
+      let names = 0;
+      for (const { id, ...alert } of sql.alerts.all(limit)) {
+        const personas = sql.names.all(id).map(({ name }) => name);
+        names += personas.length;
+        if (names > MOST_NAMES && alerts.length > 0) break;
+        alerts.push({ ...alert, personas });
+      }
+      return alerts;
+    },
+    prune(cutoff) {
+      const gone: PersonaId[] = [];
+      atOnce(() => {
+        let rows = PIECE_ROWS;
+        const all = [...numbers];
+        for (let looked = Math.min(PIECE_PERSONAS, all.length); looked > 0 && rows > 0; looked -= 1) {
+          const [id, n] = all[pruned % all.length] as [PersonaId, number];
+          pruned = (pruned + 1) % all.length;
+          // the last point before the cutoff stays: it holds beyond it
+          const to = sql.pruneTo.get(n, cutoff, rows)?.at ?? null;
+          if (to === null) continue;
+          rows -= sql.prune.run(n, to).changes;
+          const last = sql.last.get(n, cutoff);
+          if (last === undefined || sql.newest.get(n)?.at !== last.at) continue;
+          if (last.state !== 0 || last.unread !== null || last.urgent !== null) continue;
+          sql.pruneEnd.run(n, last.at); // gone, and nothing was heard of it since
+          sql.unname.run(n);
+          gone.push(id);
+        }
+        for (const { id } of sql.oldAlerts.all(cutoff, PIECE_PERSONAS)) {
+          sql.dropMembers.run(id);
+          sql.dropAlert.run(id);
+        }
+      });
+      for (const persona of gone) numbers.delete(persona);
+    },
+  };
+}
+
+function pointOf(row: PointRow): Point {
+  return {
+    persona: row.persona,
+    at: row.at,
+    unread: row.unread,
+    urgent: row.urgent,
+    state: STATES[row.state] ?? 'unknown',
+  };
+}
