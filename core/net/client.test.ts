@@ -186,6 +186,78 @@ test('a request that is over takes its connection with it: no abort, deadline or
   server.close();
 });
 
+test('a reset drops every connection: what is under way fails as broken, and the next request connects anew', async () => {
+  await using hive = await connectionCounter();
+  await using client = clientOf(hive.url);
+  await client.get(PATH, never);
+  const hung = outcome(client, '/hang');
+  await hive.until(2);
+  client.reset();
+  assert.equal((await hung).code, 'broken');
+  assert.equal((await outcome(client)).code, 'answered');
+  assert.equal(hive.made, 3);
+  await hive.untilOpen(1);
+});
+
+test('a reset does not wait for a name look-up that hangs, and forgets no admission', async () => {
+  await using hive = await fakeHive({ personas: ['ada'] });
+  let answers: readonly string[] | null = null;
+  const resolve = () => (answers === null ? new Promise<never>(() => {}) : Promise.resolve(answers));
+  await using client = clientOf(`http://hive.test:${hive.port}`, { resolve, deadlineMs: 1000 });
+  const hung = outcome(client);
+  await setTimeout(20);
+  answers = ['127.0.0.1'];
+  client.reset();
+  assert.equal((await outcome(client)).code, 'answered');
+  answers = ['10.1.2.3'];
+  client.reset();
+  assert.equal((await outcome(client)).code, 'blocked');
+  assert.notEqual((await hung).code, 'answered');
+});
+
+test('resets without number leave no connection behind', async () => {
+  await using hive = await connectionCounter();
+  await using client = clientOf(hive.url);
+  for (let n = 0; n < 20; n++) {
+    await client.get(PATH, never);
+    client.reset();
+  }
+  assert.equal(hive.made, 20);
+  await hive.untilOpen(0);
+});
+
+/** Answers everything but `/hang`, and counts connections. */
+async function connectionCounter() {
+  const open = new Set<Socket>();
+  let made = 0;
+  const server = createHttpServer((request, response) => {
+    if (request.url !== '/hang') response.end('{"result": []}');
+  });
+  server.on('connection', (socket) => {
+    made += 1;
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const wait = async (fits: () => boolean): Promise<void> => {
+    for (let n = 0; n < 200 && !fits(); n++) await setTimeout(10);
+    assert.ok(fits(), `${made} made, ${open.size} open`);
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get made() {
+      return made;
+    },
+    until: (n: number) => wait(() => made === n),
+    untilOpen: (n: number) => wait(() => open.size === n),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
 test('closing the client ends requests under way and closes its sockets at once', async () => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1');

@@ -112,6 +112,23 @@ describe('the held pending list', () => {
     assert.equal(looks(since()).length, 3);
   });
 
+  test('while an inbox fails, a hive that takes the question and never answers makes no tick late', async (t) => {
+    const { clock, world, since } = await roundsRig(t, holding);
+    for (const what of ['pending', 'ada']) world.faults.set(what, fault('timeout'));
+    world.mail.set('ada', 1);
+    world.cursor = 'c2';
+    world.news();
+    await clock.advance(0);
+    world.hangs.add('hold');
+    await clock.advance(2 * MINUTE);
+    since();
+    await clock.advance(MINUTE);
+    assert.deepEqual(since().slice(0, 2), ['pending', 'look ada']);
+    world.faults.clear();
+    await clock.advance(MINUTE);
+    assert.deepEqual(since().slice(0, 2), ['pending', 'look ada'], 'and healed it is seen one interval later');
+  });
+
   test('a server that stops to long-poll (no cursor) is asked at the interval, and held again when it can', async (t) => {
     const { clock, world, since } = await roundsRig(t, holding);
     world.cursor = null;

@@ -17,10 +17,10 @@ export interface PendingList {
   /** One answer. Null: none to be had, so every inbox is looked at (the baseline of Kijito spec 9). */
   ask(abort: AbortSignal): Promise<Levels | null>;
   /**
-   * Rests until `until` (monotonic) or `stop`. While the list is held open its answer ends the rest, before or after
+   * Rests until `until` (monotonic) or `end`. While the list is held open its answer ends the rest, before or after
    * `until`; `punctual`: not after.
    */
-  rest(until: number, punctual: boolean, stop: AbortSignal): Promise<Levels | null>;
+  rest(until: number, punctual: boolean, end: AbortSignal): Promise<Levels | null>;
   /** Forgets what went wrong: after a gap nothing is waited for. */
   renew(): void;
 }
@@ -56,8 +56,12 @@ export function createPendingList(options: PendingOptions): PendingList {
     }
   }
 
-  async function rest(until: number, punctual: boolean, stop: AbortSignal): Promise<Levels | null> {
+  async function rest(until: number, punctual: boolean, end: AbortSignal): Promise<Levels | null> {
     const left = () => Math.max(0, until - clock.monotonic());
+    // A hive that takes the question and never answers must not make the next tick late.
+    const late = new AbortController();
+    using _ = punctual ? clock.after(left(), () => late.abort()) : null;
+    const stop = punctual ? AbortSignal.any([end, late.signal]) : end;
     while (pending?.hold !== undefined && holdMs !== null && cursor !== null && !stop.aborted) {
       const began = clock.monotonic();
       try {

@@ -117,10 +117,7 @@ export function createRounds(options: RoundsOptions): Rounds {
         entry.retry?.[Symbol.dispose]();
         const slow = !entry.healthy;
         const outcome = await entry.watcher.look((run) => slots.run(slow, run), cutting.signal, abort);
-        if (outcome.is === 'stopped') {
-          entry.again = true; // unless this is the end, it was cut by a gap
-          continue;
-        }
+        if (outcome.is === 'stopped') continue; // the end, or a gap, after which every inbox is looked at
         entry.healthy = outcome.is === 'healthy';
         options.looked(entry.watcher, outcome);
         retryLater(entry);

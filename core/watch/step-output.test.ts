@@ -79,6 +79,27 @@ describe('what the board is told', () => {
     assert.deepEqual(seen, ['unseen', 'up', 'failing', 'down', 'down', 'up']);
   });
 
+  test('settling after a gap, failures count but no edge comes of them; of the first one after it, it does', () => {
+    const rules = { ...RULES, alertAfter: 2 };
+    const opened = openWatch(at, { is: 'baseline' }, null, EMPTY_TAIL, rules);
+    const armed = step(opened, { at, is: 'looked', look: lookOf([], at) }, rules);
+    let { state } = answer(armed, 1, at, rules);
+    const seen: string[] = [];
+    for (const settling of [true, true, true, false]) {
+      const out = step(state, { at, is: 'failed', fault: REFUSED, settling }, rules);
+      seen.push(`${out.state.reach.is} ${out.state.failures} ${out.offer.map(({ event }) => event)}`);
+      state = out.state;
+    }
+    assert.deepEqual(seen, ['failing 1 ', 'failing 2 ', 'failing 3 ', 'down 4 alert']);
+  });
+
+  test('an outage from before the gap stays one while it settles', () => {
+    const saved = { cursor: 1, state: 'DOWN', consecutive_failures: 5 } as const;
+    const state = openWatch(at, { is: 'resume' }, saved, EMPTY_TAIL, RULES);
+    const out = step(state, { at, is: 'failed', fault: REFUSED, settling: true }, RULES);
+    assert.deepEqual([out.state.reach.is, out.offer], ['down', []]);
+  });
+
   test('a DOWN that was resumed is shown down on its first failure, since then', () => {
     const state = openWatch(
       at,

@@ -38,3 +38,15 @@ test('a sleep ends with its time or its signal and leaves no timer', async () =>
   assert.equal(clock.waiting, 0);
   await clock.sleep(10, stop.signal);
 });
+
+test('a stop lets both clocks go on and no timer run; a set clock moves only the wall', async () => {
+  const clock = fakeClock(1000);
+  const ran: number[] = [];
+  clock.after(10, () => ran.push(clock.monotonic()));
+  clock.stopFor(500);
+  assert.deepEqual([clock.now(), clock.monotonic(), ran], [1500, 500, []]);
+  await clock.advance(0);
+  assert.deepEqual(ran, [500]);
+  clock.setBy(-700);
+  assert.deepEqual([clock.now(), clock.monotonic()], [800, 500]);
+});

@@ -3,6 +3,10 @@ import type { Clock } from '../../core/ports/index.ts';
 export interface FakeClock extends Clock {
   /** Lets `ms` pass: every timer due by then runs, in order, and what it set off runs before the next one. */
   advance(ms: number): Promise<void>;
+  /** The process is stopped for `ms`: both clocks go on, and what was due meanwhile runs with the next advance. */
+  stopFor(ms: number): void;
+  /** Sets the wall clock by so much; as in a sleep through which the monotonic clock stands still. */
+  setBy(ms: number): void;
   /** Timers and sleeps that wait; a suite ends with 0. */
   readonly waiting: number;
 }
@@ -15,6 +19,7 @@ interface Timer {
 /** A clock that stands still until it is told to move. `start` is its wall time. */
 export function fakeClock(start = 1_750_000_000_000): FakeClock {
   let passed = 0;
+  let set = 0;
   const timers = new Set<Timer>();
 
   const add = (ms: number, run: () => void): Disposable => {
@@ -30,7 +35,7 @@ export function fakeClock(start = 1_750_000_000_000): FakeClock {
   };
 
   return {
-    now: () => start + passed,
+    now: () => start + set + passed,
     monotonic: () => passed,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
@@ -54,6 +59,12 @@ export function fakeClock(start = 1_750_000_000_000): FakeClock {
         await settled();
       }
       passed = until;
+    },
+    stopFor(ms) {
+      passed += ms;
+    },
+    setBy(ms) {
+      set += ms;
     },
     get waiting() {
       return timers.size;
