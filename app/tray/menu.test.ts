@@ -401,8 +401,8 @@ describe('behind the row of a persona', () => {
 
   test('a right-to-left name or text is closed in, so that count and age stay where they are', () => {
     const p = persona('a', { label: 'שלום', unread: exactly(3), latest: [letter(1, 'عمر', 'مرحبا 123')] });
-    assert.deepEqual(rowsOf(snapshot([p])), ['\u2068שלום\u2069 - 3 unread']);
-    assert.equal(text(behind(p))[0], '\u2068عمر\u2069 · 5 min · \u2068مرحبا 123\u2069');
+    assert.deepEqual(rowsOf(snapshot([p])), ['\u200e\u2068שלום\u2069 - 3 unread']);
+    assert.equal(text(behind(p))[0], '\u200e\u2068عمر\u2069 · 5 min · \u200e\u2068مرحبا 123\u2069');
   });
 
   test('mail that its agent was not told of says why', () => {

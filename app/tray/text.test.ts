@@ -11,7 +11,7 @@ test('whatever the text, a row is one bounded line of whole characters without a
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.integer({ min: 1, max: 40 }), (text, most) => {
       const row = rowText(text, most);
-      const inside = row.replace(/^\u2068(.*)\u2069$/u, '$1');
+      const inside = row.replace(/^\u200e\u2068(.*)\u2069$/u, '$1');
       assert.ok([...inside].length <= most, row);
       assert.doesNotMatch(inside, /[\u2068\u2069]/);
       assert.ok(row.isWellFormed());
@@ -31,7 +31,7 @@ test('a hundred kilobytes are cut without being read, also when nothing of what 
 
 test('terminal sequences leave nothing behind, and marks do not pile up', () => {
   assert.equal(rowText('\u001b[1;31mred\u001b[0m \u001b]0;title\u0007end', 40), 'red end');
-  assert.equal(rowText(`a${'\u0301'.repeat(50)}b`, 40), `a${'\u0301'.repeat(4)}b`);
+  assert.equal(rowText(`a${'\u0301'.repeat(50)}b`, 40), `a${'\u0301'.repeat(3)}b`);
 });
 
 test('a span is told in minutes, hours, days, and stays the same exactly as long as it says', () => {

@@ -9,11 +9,12 @@ const UNSAFE =
   /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
 
 /** Marks piled upon one letter would be drawn across the rows above and below. */
-const PILE = /(\p{M}{4})\p{M}+/gu;
+const PILE = /(\p{M}{3})\p{M}+/gu;
 
 /** Letters that are read from right to left, and with them the row around them. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-const ISOLATE = '\u2068';
+/** The mark before it is for renderers that take the direction of the whole row from the first letter, however enclosed. */
+const ISOLATE = '\u200e\u2068';
 const ISOLATE_ENDS = '\u2069';
 
 /** What most text is: words of printable ASCII with one blank between them. It is fit as it stands. */
