@@ -1,4 +1,4 @@
-import { BADGES, STATES } from './icon-svg.ts';
+import { BADGES, PANELS, STATES } from './icon-svg.ts';
 
 const DARK = '#303030';
 const LIGHT = '#f4f3f1';
@@ -22,11 +22,22 @@ export function contactSheet(files: ReadonlyMap<string, Buffer>): string {
   };
   for (const background of [DARK, LIGHT]) {
     for (const state of STATES) {
-      for (const size of [44, 32, 22]) {
+      for (const size of [44, 32, 22, 16]) {
         row(
           background,
           size,
           BADGES.map((badge) => `${size}/${state}-${badge}.png`),
+        );
+      }
+    }
+  }
+  for (const panel of PANELS) {
+    for (const state of STATES) {
+      for (const size of [32, 22]) {
+        row(
+          panel === 'dark' ? DARK : LIGHT,
+          size,
+          BADGES.map((badge) => `${panel}/${size}/${state}-${badge}.png`),
         );
       }
     }

@@ -3,6 +3,45 @@ import { DIGITS } from './digits.ts';
 export const STATES = ['up', 'down', 'paused', 'unknown'] as const;
 export const BADGES = ['none', '1', '2', '3', '4', '5', '6', '7', '8', '9', '9+'] as const;
 
+/** Panels of which it is known how light they are. */
+export const PANELS = ['light', 'dark'] as const;
+export type Panel = (typeof PANELS)[number];
+
+interface Paint {
+  readonly body: string;
+  readonly ring: string;
+  readonly ink: string;
+}
+
+/**
+ * The sources are drawn for any panel: a ring sets each off from a light and from a dark one. Where the panel is known
+ * the body takes the place of the ring, and the plain cell is as dark or as light as the other icons beside it.
+ */
+const PAINTS: Readonly<Record<Panel, Readonly<Record<(typeof STATES)[number], Paint>>>> = {
+  light: {
+    up: { body: '#2b2f36', ring: '#2b2f36', ink: '#fff' },
+    down: { body: '#d3261b', ring: '#d3261b', ink: '#fff' },
+    paused: { body: '#626b78', ring: '#626b78', ink: '#fff' },
+    unknown: { body: '#fff', ring: '#626b78', ink: '#2b2f36' },
+  },
+  dark: {
+    up: { body: '#fff', ring: '#fff', ink: '#16191d' },
+    down: { body: '#d3261b', ring: '#fff', ink: '#fff' },
+    paused: { body: '#626b78', ring: '#fff', ink: '#fff' },
+    unknown: { body: '#c9ced6', ring: '#c9ced6', ink: '#16191d' },
+  },
+};
+
+/** The source of a state, painted for a panel. */
+export function paintedFor(panel: Panel, state: (typeof STATES)[number], source: string): string {
+  const { body, ring, ink } = PAINTS[panel][state];
+  return source.replace(/<g id="([\w-]+)"[^>]*>.*?<\/g>/gs, (part, id: string) =>
+    id === 'body'
+      ? part.replace(/fill="#\w+"/g, `fill="${body}"`).replace(/stroke="#\w+"/g, `stroke="${ring}"`)
+      : part.replace(/#[0-9a-f]{6}|#[0-9a-f]{3}/gi, ink),
+  );
+}
+
 /** All of one size's measures, in pixels of that size, so that small sizes get a proportionally larger badge. */
 interface Badge {
   readonly height: number;

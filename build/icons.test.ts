@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { PNG } from 'pngjs';
 import { openIcons } from '../app/tray/index.ts';
-import { BADGES, STATES } from './icon-svg.ts';
+import { BADGES, PANELS, STATES } from './icon-svg.ts';
 import { renderIcons } from './icons.ts';
 
 const folder = join(import.meta.dirname, '../assets/icons');
 const icons = openIcons(folder);
+
+/** For any panel, and for one that is known. */
+const SETS = ['', 'light/', 'dark/'] as const;
 
 test('the committed icons are what their sources render to: run node build/icons.ts', async () => {
   const rendered = await renderIcons();
@@ -48,26 +51,42 @@ test('states differ in shape and not only in colour: also in grey no two icons a
     }
     return out.join();
   };
-  const seen = new Map<string, string>();
-  for (const name of globSync('22/*.png', { cwd: folder })) {
-    const key = grey(PNG.sync.read(readFileSync(join(folder, name))).data);
-    assert.equal(seen.get(key), undefined, `${name} looks like ${seen.get(key)}`);
-    seen.set(key, name);
+  for (const set of SETS) {
+    const seen = new Map<string, string>();
+    for (const name of globSync(`${set}22/*.png`, { cwd: folder })) {
+      const key = grey(PNG.sync.read(readFileSync(join(folder, name))).data);
+      assert.equal(seen.get(key), undefined, `${name} looks like ${seen.get(key)}`);
+      seen.set(key, name);
+    }
+    assert.equal(seen.size, STATES.length * BADGES.length);
   }
-  assert.equal(seen.size, STATES.length * BADGES.length);
 });
 
-test('every icon stands out from a dark and from a light panel', () => {
-  for (const name of globSync('22/*.png', { cwd: folder })) {
-    const { data } = PNG.sync.read(readFileSync(join(folder, name)));
-    for (const panel of [0x30, 0xf4]) {
-      let clear = 0;
-      for (let i = 0; i < data.length; i += 4) {
-        const [r = 0, g = 0, b = 0, a = 0] = data.subarray(i, i + 4);
-        if (a > 200 && contrast(luminance(r, g, b), luminance(panel, panel, panel)) >= 3) clear += 1;
+test('every icon stands out from a dark and from a light panel, and one for a known panel from that', () => {
+  const panels = { '': [0x30, 0xf4], 'light/': [0xf4], 'dark/': [0x30] };
+  for (const set of SETS) {
+    for (const name of globSync(`${set}22/*.png`, { cwd: folder })) {
+      const { data } = PNG.sync.read(readFileSync(join(folder, name)));
+      for (const panel of panels[set]) {
+        let clear = 0;
+        for (let i = 0; i < data.length; i += 4) {
+          const [r = 0, g = 0, b = 0, a = 0] = data.subarray(i, i + 4);
+          if (a > 200 && contrast(luminance(r, g, b), luminance(panel, panel, panel)) >= 3) clear += 1;
+        }
+        assert.ok(clear >= 70, `${name} on ${panel}: only ${clear} pixels stand out`);
       }
-      assert.ok(clear >= 70, `${name} on ${panel}: only ${clear} pixels stand out`);
     }
+  }
+});
+
+test('for a known panel its own pictures are shown, and elsewhere those for any', () => {
+  const icon = { state: 'up', badge: '3' } as const;
+  for (const panel of PANELS) {
+    const themed = openIcons(folder, panel);
+    assert.ok(themed.png(icon).equals(readFileSync(join(folder, panel, '44/up-3.png'))));
+    assert.notDeepEqual(themed.pixmaps(icon), icons.pixmaps(icon));
+    assert.ok(themed.ico(icon).equals(icons.ico(icon)));
+    assert.ok(themed.template(icon).equals(icons.template(icon)));
   }
 });
 

@@ -5,6 +5,9 @@ import { type Pixmap, pixmapOf } from './pixmap.ts';
 
 const SIZES = [22, 32, 44] as const;
 
+/** The panel the icon stands on; `auto`: any, so the icon brings a ring that sets it off from both. */
+export type IconTheme = 'auto' | 'light' | 'dark';
+
 /** The pre-rendered icons. Each is read once, when it is first shown. */
 export interface TrayIcons {
   /** For a StatusNotifierItem: 22, 32 and 44 px. */
@@ -17,9 +20,13 @@ export interface TrayIcons {
   template(icon: IconName): Buffer;
 }
 
-/** `folder` is assets/icons. Reading throws what node:fs throws when a file is missing. */
-export function openIcons(folder: string): TrayIcons {
+/**
+ * `folder` is assets/icons. The theme is for Linux: macOS colours its template itself, and on Windows the icon reads on
+ * both. Reading throws what node:fs throws when a file is missing.
+ */
+export function openIcons(folder: string, theme: IconTheme = 'auto'): TrayIcons {
   const read = (name: string): Buffer => readFileSync(join(folder, name));
+  const themed = (name: string): Buffer => read(theme === 'auto' ? name : `${theme}/${name}`);
   const nameOf = ({ state, badge }: IconName): string => `${state}-${badge}`;
   const kept = new Map<string, readonly Pixmap[]>();
   return {
@@ -27,11 +34,11 @@ export function openIcons(folder: string): TrayIcons {
       const name = nameOf(icon);
       const known = kept.get(name);
       if (known !== undefined) return known;
-      const read3 = SIZES.map((size) => pixmapOf(read(`${size}/${name}.png`)));
+      const read3 = SIZES.map((size) => pixmapOf(themed(`${size}/${name}.png`)));
       kept.set(name, read3);
       return read3;
     },
-    png: (icon) => read(`44/${nameOf(icon)}.png`),
+    png: (icon) => themed(`44/${nameOf(icon)}.png`),
     ico: (icon) => read(`windows/${nameOf(icon)}.ico`),
     template: ({ state }) => read(`macos/${state}.png`),
   };
