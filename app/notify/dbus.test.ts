@@ -90,6 +90,21 @@ describe('a real notification daemon (dunst)', () => {
     });
   });
 
+  test('its buttons come after the click on the banner itself; without sound it says so', async (t) => {
+    if (needs(t, missing)) return;
+    const bus = stack.use(await join(desktop));
+    await using silent = dbusDriver(bus, IDENTITY, false)(new Heard());
+    const wants = { name: 'open', params: {} };
+    const buttons = [
+      { id: 'open', label: 'Open session', wants } as const,
+      { id: 'mute', label: 'Mute 1 h', wants } as const,
+    ];
+    await silent.show(banner({ key: 'mail:eve', title: 'eve: 1 new', buttons }));
+    const shown = await desktop.notifications.wait(/^eve: 1 new/);
+    assert.deepEqual(shown.actions, ['default', 'Open', 'open', 'Open session', 'mute', 'Mute 1 h']);
+    assert.deepEqual([shown.hints['suppress-sound'], shown.hints['sound-name']], [true, undefined]);
+  });
+
   test('the next one with its key takes its place', async (t) => {
     if (needs(t, missing)) return;
     const [first] = await desktop.notifications.open();
@@ -271,11 +286,15 @@ describe('stand-in daemons, on a bus that has none', () => {
     });
     daemon.say('ActionInvoked', 77, 'default');
     daemon.say('ActionInvoked', 1, 'some-other-action');
+    daemon.say('ActionInvoked', 1, 'mute');
     daemon.say('ActivationToken', 1, 'token-1');
     daemon.say('ActionInvoked', 1, 'default');
     daemon.say('NotificationClosed', 1, 2);
     await heard.until('the end', (h) => h.closes.length > 0);
-    assert.deepEqual(heard.clicks, [['mail:ada', 'banner', 'token-1']]);
+    assert.deepEqual(heard.clicks, [
+      ['mail:ada', 'mute', null],
+      ['mail:ada', 'banner', 'token-1'],
+    ]);
     assert.deepEqual(heard.closes, [['mail:ada', 'person']]);
   });
 

@@ -148,10 +148,10 @@ function pretendMac(t: TestContext): void {
 }
 
 describe('macOS, own terminal-notifier', () => {
-  const made = async (t: TestContext, version = '3.0.0') => {
+  const made = async (t: TestContext, version = '3.0.0', sound = false) => {
     const stand = standIns(t);
     stand.add('terminal-notifier', `if (args[0] === '-version') console.log('terminal-notifier ${version}.');`);
-    const { driver, lines, heard } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64' });
+    const { driver, lines, heard } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64', sound });
     return { stand, driver, lines, heard };
   };
 
@@ -177,6 +177,12 @@ describe('macOS, own terminal-notifier', () => {
       assert.equal(seen[i]?.length, 8);
       assert.doesNotMatch(seen[i]?.[1] ?? '', /^[-"]/);
     }
+  });
+
+  test('with sound it asks for one', async (t) => {
+    const { stand, driver } = await made(t, '3.0.0', true);
+    await driver.show(banner());
+    assert.deepEqual(stand.calls('terminal-notifier').at(-1)?.slice(-2), ['-sound', 'default']);
   });
 
   test('an older version is not used', async (t) => {
@@ -215,6 +221,19 @@ describe('macOS, node-notifier', () => {
     stand.release('one');
     await heard.until('closed mail:one by desktop');
     assert.ok(!heard.said.some((line) => line.startsWith('clicked')), 'the helper has opened the page already');
+  });
+
+  test('sound is on or off', async (t) => {
+    pretendMac(t);
+    const stand = standIns(t);
+    const customPath = stand.add('helper');
+    for (const sound of [true, false]) {
+      const driver = opened(t, await macHelperDriver(pageOf, sound, realClock, { customPath }), new Heard());
+      await driver.show(banner());
+    }
+    const [loud, silent] = await stand.called('helper', 2);
+    assert.ok(loud?.includes('-sound'));
+    assert.ok(!silent?.includes('-sound'));
   });
 
   test('S7 hostile text stays inside its argument', async (t) => {
@@ -271,6 +290,17 @@ describe('macOS, osascript', () => {
     }
   });
 
+  test('with sound the script asks for one, and is as fixed', async (t) => {
+    const stand = standIns(t);
+    stand.add('arch', 'process.exit(1)');
+    stand.add('osascript');
+    const { driver } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64', sound: true });
+    await driver.show(banner());
+    const [args] = stand.calls('osascript');
+    assert.match(args?.[3] ?? '', /^display notification .* sound name "Glass"$/);
+    assert.deepEqual(args?.slice(6), ['ada: 1 new', 'bob: hi']);
+  });
+
   test('a failure is a refusal that says why', async (t) => {
     const stand = standIns(t);
     stand.add('arch', 'process.exit(1)');
@@ -309,6 +339,20 @@ describe('Windows, node-notifier', () => {
     await heard.until('closed mail:late by desktop');
     const [args] = stand.calls('snoretoast');
     assert.ok(!args?.includes('-appID'), 'with an appID no click is reported');
+  });
+
+  test('without sound the toast is silent', async (t) => {
+    const { stand, driver } = await made(t);
+    await driver.show(banner({ body: 'late' }));
+    assert.ok(stand.calls('snoretoast')[0]?.includes('-silent'));
+    stand.release('late');
+    const loud = opened(
+      t,
+      await toasterDriver(true, realClock, { customPath: join(stand.folder, 'snoretoast') }),
+      new Heard(),
+    );
+    await loud.show(banner({ body: 'late' }));
+    assert.ok(!stand.calls('snoretoast')[1]?.includes('-silent'));
   });
 
   test('no result says nothing, least of all that somebody saw it', async (t) => {
@@ -383,12 +427,38 @@ describe('notify-send', () => {
     await driver.show(banner({ title: 'ada: 2 new' }));
     const shown = await desktop.notifications.wait(/^ada: 2 new\nbob: hi$/);
     assert.equal(shown.hints['desktop-entry'], 'hivebar');
+    assert.equal(shown.hints['suppress-sound'], true);
     await poll(
       () => 'the end of the first',
       async () => (await desktop.notifications.open()).length === 1 || null,
     );
     await desktop.notifications.click(/^ada: 2 new/);
     await heard.until('clicked mail:ada');
+  });
+
+  test('the buttons are there too', async (t) => {
+    if (needs(t, missing)) return;
+    const wants = { name: 'mute', params: {} };
+    await driver.show(
+      banner({ key: 'mail:bo', title: 'bo: 1 new', buttons: [{ id: 'mute', label: 'Mute 1 h', wants }] }),
+    );
+    const shown = await desktop.notifications.wait(/^bo: 1 new/);
+    assert.deepEqual(shown.actions, ['default', 'Open', 'mute', 'Mute 1 h']);
+    await driver.withdraw('mail:bo');
+  });
+
+  test('a button that was clicked is told by its name', async (t) => {
+    const stand = standIns(t);
+    const file = stand.add(
+      'notify-send',
+      `if (args[0] === '--help') console.log('--action'); else console.log('mute');`,
+    );
+    const clicked = new Heard();
+    const made = opened(t, await notifySendDriver(file, IDENTITY, true, stand.env, realClock), clicked);
+    const wants = { name: 'mute', params: {} };
+    await made.show(banner({ buttons: [{ id: 'mute', label: 'Mute 1 h', wants }] }));
+    await clicked.until('clicked mail:ada mute');
+    assert.ok(stand.calls('notify-send')[1]?.includes('--hint=string:sound-name:message-new-email'));
   });
 
   test('S7 S8 hostile text is text: no option, no markup', async (t) => {

@@ -470,3 +470,25 @@ test('hostile text stays text, on one line and short', () => {
   assert.match(banner?.body ?? '', /^evil: <b>x+…$/);
   assert.equal([...(banner?.body ?? '')].length, 200);
 });
+
+test('a name from right to left stays in its place: it does not swap sides with the count or the text', () => {
+  const scene = new Scene();
+  scene.facts({ ...joined('ada', scene.at), label: 'שלום' });
+  scene.mail('ada', 1, { from: 'ٱلعربية', content: `${'ש'.repeat(300)}` });
+  const [banner] = scene.screen.values();
+  assert.equal(banner?.title, '\u2068שלום\u2069: 1 new');
+  assert.match(banner?.body ?? '', /^\u2068ٱلعربية\u2069: \u2068ש+…\u2069$/);
+  assert.ok([...(banner?.body ?? '')].length <= 204);
+});
+
+test('an outage keeps its names, however long its reason is', () => {
+  const scene = new Scene();
+  scene.joined('ada', 'bo');
+  const fault = new Fault('refused', 'x'.repeat(1000), { is: 'source', key: 'kijito' });
+  for (const persona of ['ada', 'bo']) {
+    const reach = { is: 'down', since: scene.at, failures: 3, why: 'refused' } as const;
+    scene.facts({ is: 'failed', at: scene.at, persona, reach, fault });
+  }
+  scene.wait(2);
+  assert.match(scene.screen.get('outage:kijito')?.body ?? '', /^x+… \(ada, bo\)$/);
+});

@@ -13,7 +13,7 @@ import { keptAnnouncements } from './announcements.node.ts';
 import type { Banner, BannerKey, Wanted } from './banner.ts';
 import { noDriver } from './choose.node.ts';
 import type { DriverListener, OpenDriver } from './driver.ts';
-import { startNotify } from './start-notify.ts';
+import { type Notifications, startNotify } from './start-notify.ts';
 
 const VITAL = { is: 'unknown', why: 'not-reported' } as const;
 
@@ -26,6 +26,7 @@ class FakeDesktop {
   hold: Promise<void> = Promise.resolve();
   /** Runs when a banner was taken, before the answer reaches us. */
   onShown: () => void = () => {};
+  onBanner: (banner: Banner) => void = () => {};
   listener: DriverListener | null = null;
 
   readonly open: OpenDriver = (listener) => {
@@ -34,7 +35,9 @@ class FakeDesktop {
     return {
       show: async (banner: Banner) => {
         await this.hold;
+        if (this.listener !== listener) return new Promise(() => {}); // of a process that was killed
         this.said.push(`show ${banner.title}`);
+        this.onBanner(banner);
         if (this.answer === 'never') return new Promise(() => {});
         if (this.answer === 'refuses') throw new Error('no room on the wall');
         this.titles.set(banner.key, banner.title);
@@ -55,6 +58,8 @@ interface Rig {
   readonly board: Board;
   readonly clicks: Wanted[];
   readonly lines: string[];
+  /** What `start` started last. */
+  readonly running: Notifications;
   readonly path: string;
   /** A process: a board and a database connection of its own. `with` comes before the notifications start. */
   start(before?: (board: Board) => void, keep?: (kept: Announcements) => Announcements): Board;
@@ -76,7 +81,7 @@ function rig(t: TestContext): Rig {
       void lines.push(`${level} ${line}${about === undefined ? '' : ` ${JSON.stringify(about)}`}`);
   const log: Log = { info: say('info'), warn: say('warn'), error: say('error') };
   let board: Board | null = null;
-  let running: AsyncDisposable | null = null;
+  let running: Notifications | null = null;
   let db: Disposable | null = null;
   const stop = async (): Promise<void> => {
     await Promise.all([running?.[Symbol.asyncDispose](), clock.advance(200)]);
@@ -98,6 +103,10 @@ function rig(t: TestContext): Rig {
     get board() {
       assert.ok(board !== null);
       return board;
+    },
+    get running() {
+      assert.ok(running !== null);
+      return running;
     },
     start: (before, keep = (kept) => kept) => {
       const connection = openDatabase(path);
@@ -378,6 +387,124 @@ test('a full disk costs the memory of what was announced, nothing else', async (
   await clock.advance(5000);
   assert.deepEqual(desktop.said, ['show kijito down: ada', 'show kijito is back: ada']);
   assert.match(lines[0] ?? '', /^warn what was announced could not be saved/);
+});
+
+test('a button asks for its action, and takes the banner down', async (t) => {
+  const { clock, desktop, clicks, start } = rig(t);
+  const board = start();
+  join_(board, clock, 'ada');
+  mail(board, clock, 'ada', 1);
+  await clock.advance(10);
+  desktop.listener?.clicked('mail:ada', 'mute', null);
+  desktop.listener?.clicked('mail:ada', 'read', null);
+  desktop.listener?.clicked('mail:nobody', 'banner', null);
+  await clock.advance(10);
+  assert.deepEqual(clicks, [{ name: 'mute', params: { persona: 'ada', minutes: 60 } }], 'and only for what it has');
+  assert.equal(desktop.said.at(-1), 'withdraw mail:ada');
+});
+
+test('hidden personas and quiet hours are known from the board, whoever was there first', async (t) => {
+  const { clock, desktop, start } = rig(t);
+  const board = start((early) => {
+    early.put({ is: 'hidden', at: clock.now(), persona: 'cy', hidden: true });
+    early.put({ is: 'hidden', at: clock.now(), persona: 'ada', hidden: true });
+    early.put({ is: 'quiet', at: clock.now(), on: true, until: { is: 'at', at: clock.now() + 60_000 } });
+    join_(early, clock, 'ada', 'bo');
+  });
+  join_(board, clock, 'cy');
+  for (const p of ['ada', 'bo', 'cy']) mail(board, clock, p, 1);
+  await clock.advance(50_000);
+  assert.deepEqual(desktop.said, []);
+  await clock.advance(20_000);
+  assert.deepEqual(desktop.said, ['show bo: 1 new']);
+});
+
+test('back in a mute is remembered over a restart, with the time it took', async (t) => {
+  const { clock, desktop, start, kill } = rig(t);
+  const mute = (board: Board, ms: number): void =>
+    board.put({ is: 'muted', at: clock.now(), persona: 'ada', until: { is: 'at', at: clock.now() + ms } });
+  let board = start();
+  join_(board, clock, 'ada');
+  board.put(down(clock, 'ada'));
+  await clock.advance(60_000);
+  mute(board, 3600_000);
+  looked(board, clock, 'ada');
+  await clock.advance(600_000);
+  assert.deepEqual(desktop.said, ['show kijito down: ada', 'withdraw outage:kijito']);
+  kill();
+  const bodies: string[] = [];
+  desktop.onBanner = ({ body }) => void bodies.push(body);
+  board = start((early) => mute(early, 3000_000));
+  join_(board, clock, 'ada');
+  looked(board, clock, 'ada');
+  await clock.advance(2000_000);
+  assert.equal(desktop.said.length, 2);
+  await clock.advance(1100_000);
+  assert.equal(desktop.said[2], 'show kijito is back: ada');
+  assert.deepEqual(bodies, ['Down for 1 min, back for 1 h.']);
+});
+
+test('a banner to try it out: what the desktop answered, never that it was seen', async (t) => {
+  const made = rig(t);
+  const { clock, desktop, clicks, lines } = made;
+  const board = made.start();
+  const notify = (): Notifications => made.running;
+  assert.deepEqual(await notify().test(), { taken: true, by: 'a fake', silent: null });
+  assert.deepEqual(desktop.said, ['show Hivebar: a test']);
+  desktop.listener?.clicked('test', 'banner', null);
+  assert.deepEqual(clicks, [{ name: 'page', params: {} }]);
+  board.put({ is: 'quiet', at: clock.now(), on: true, until: { is: 'forever' } });
+  assert.deepEqual(await notify().test(), { taken: true, by: 'a fake', silent: 'quiet-hours' });
+  board.put({ is: 'muted', at: clock.now(), persona: null, until: { is: 'forever' } });
+  desktop.answer = 'refuses';
+  assert.deepEqual(await notify().test(), {
+    taken: false,
+    by: 'a fake',
+    silent: 'paused',
+    why: 'no room on the wall',
+  });
+  desktop.answer = 'never';
+  const late = notify().test();
+  await clock.advance(10_001);
+  assert.match(JSON.stringify(await late), /did not answer in 10 s/);
+  assert.deepEqual(lines, [], 'who asked is told; the log is not');
+});
+
+test('a banner to try it out, without a desktop, says why there is none', async () => {
+  const clock = fakeClock();
+  const board = createBoard();
+  const log: Log = { info: () => {}, warn: () => {}, error: () => {} };
+  await using running = startNotify({
+    board,
+    told: [],
+    openDriver: noDriver('no session bus'),
+    announcements: { load: () => ({}), save: () => {} },
+    act: () => {},
+    clock,
+    log,
+  });
+  assert.deepEqual(await running.test(), {
+    taken: false,
+    by: 'off (no session bus)',
+    silent: null,
+    why: 'no session bus',
+  });
+});
+
+test('a flood of 10,000 mails, one after the other or all at once, is a handful of banners', async (t) => {
+  const { clock, desktop, start } = rig(t);
+  const board = start();
+  join_(board, clock, 'ada');
+  for (let i = 1; i <= 5000; i += 1) {
+    mail(board, clock, 'ada', i);
+    if (i % 50 === 0) await clock.advance(100);
+  }
+  const personas = Array.from({ length: 50 }, (_, i) => `p${i}`);
+  join_(board, clock, ...personas);
+  for (let i = 1; i <= 100; i += 1) for (const p of personas) mail(board, clock, p, i);
+  await clock.advance(60_000);
+  assert.ok(desktop.said.length <= 10, desktop.said.join('\n'));
+  assert.ok(desktop.said.includes('show ada: 5000 new'));
 });
 
 test('at the end no timer is left', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { argumentOf, BODY_POINTS, lineOfText, markupOf } from './text.ts';
+import { argumentOf, BODY_POINTS, isolated, lineOfText, markupOf } from './text.ts';
 
 test('controls, bidirectional overrides and zero-width characters go, words and scripts stay', () => {
   assert.equal(lineOfText('a\u0000b\u0007c\u007fd\u009be', 50), 'abcde');
@@ -13,6 +13,17 @@ test('controls, bidirectional overrides and zero-width characters go, words and 
 
 test('terminal sequences go as a whole', () => {
   assert.equal(lineOfText('\u001b[31mred\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007', 50), 'red link');
+});
+
+test('control strings and short escapes go too, also one that never ends', () => {
+  assert.equal(lineOfText('a\u001bPq#0;2\u001b\\b\u001b_payload\u0007c\u001b(B\u001bcd\u001b7e', 50), 'abcde');
+  assert.equal(lineOfText('a\u001b]0;title without an end', 50), 'a');
+});
+
+test('text from right to left reorders itself only; other text is left as it is', () => {
+  assert.equal(isolated('ٱلعربية'), '\u2068ٱلعربية\u2069');
+  assert.equal(isolated('mixed שלום'), '\u2068mixed שלום\u2069');
+  assert.equal(isolated('Fish & 👩‍👩‍👧'), 'Fish & 👩‍👩‍👧');
 });
 
 test('line breaks of every kind become one blank', () => {

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ownerSocketOf } from '../owner-socket.ts';
+import type { Io } from './command.ts';
+import { command } from './notify.ts';
+
+/** Runs the command against a tray process that answers with `result`. */
+async function answered(
+  result: object | null,
+  args: readonly string[] = ['test'],
+): Promise<{ readonly code: number; readonly out: string; readonly err: string; readonly asked: readonly string[] }> {
+  const home = mkdtempSync(join(tmpdir(), 'hivebar-notify-cli-'));
+  mkdirSync(join(home, 'run'));
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.end(JSON.stringify({ result }));
+  });
+  const said = { out: '', err: '' };
+  const io: Io = {
+    env: { HIVEBAR_HOME: home },
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    input: async () => '',
+  };
+  try {
+    if (result !== null) {
+      await new Promise<void>((resolve) => server.listen(ownerSocketOf(process.platform, join(home, 'run')), resolve));
+    }
+    return { code: await command.run(args, io), ...said, asked };
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+test('a banner that the desktop took is a success, and no claim that it was seen', async () => {
+  const { code, out, err, asked } = await answered({ taken: true, by: 'D-Bus, dunst 1.9.0', silent: null });
+  assert.deepEqual([code, err], [0, '']);
+  assert.equal(out, 'the desktop took the banner (D-Bus, dunst 1.9.0); whether it shows it is up to the desktop\n');
+  assert.deepEqual(asked, ['POST /api/v1/actions/notify-test']);
+});
+
+test('a silence of our own is named: other banners would not be shown', async () => {
+  const paused = await answered({ taken: true, by: 'D-Bus', silent: 'paused' });
+  assert.match(paused.out, /paused: no other banner is shown until they are resumed\n$/);
+  const quiet = await answered({ taken: true, by: 'D-Bus', silent: 'quiet-hours' });
+  assert.match(quiet.out, /a quiet hour: other banners wait for its end\n$/);
+});
+
+test('a refused banner is a failure with its reason, printed without what a terminal would act on', async () => {
+  const why = 'no notification daemon\u001b[31m';
+  const { code, out, err } = await answered({ taken: false, by: 'unavailable', silent: null, why });
+  assert.deepEqual([code, out], [1, '']);
+  assert.match(err, /^the banner was refused: no notification daemon\S*\[31m \(notifications: unavailable\)\n/);
+  assert.doesNotMatch(err, new RegExp(String.fromCharCode(0x1b)));
+});
+
+test('without the tray process it says how to start it', async () => {
+  const { code, err } = await answered(null);
+  assert.equal(code, 1);
+  assert.match(err, /hivebar is not running/);
+});
+
+test('anything but "test" is a usage error', async () => {
+  for (const args of [[], ['tset'], ['test', 'twice'], ['--now', 'test']]) {
+    await assert.rejects(answered(null, args), { code: 'usage' }, args.join(' '));
+  }
+});
