@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { realClock, silentLog } from '../../core/ports/index.ts';
+import { needs } from '../../test/kit/require.ts';
+import { type Scratch, scratch } from '../../test/kit/scratch.ts';
+import { type Env, programOnPath } from '../programs.node.ts';
+import { lifeOf, startKeyOf } from './process-life.node.ts';
+import type { Pane, Session } from './session.ts';
+import { sessionOpener } from './session-opener.node.ts';
+import { attachCommand, showPane } from './tmux.node.ts';
+
+const env: Env = { ...process.env, TERM: 'xterm', LC_ALL: 'C.UTF-8', TMUX: undefined, TMUX_PANE: undefined };
+const here = process.platform;
+
+function noTmux(t: TestContext): boolean {
+  return needs(t, programOnPath('tmux', env, here) === null ? 'tmux is missing: apt-get install tmux' : null);
+}
+
+interface Server extends Disposable {
+  readonly socket: string;
+  ask(...args: string[]): string;
+  pane(target: string): Pane;
+  /** Each terminal that shows this server: its session, and the pane it shows. */
+  shown(): string[];
+}
+
+/** A tmux server of this test's own. */
+function server(space: Scratch, name: string): Server {
+  const socket = space.at(name);
+  const ask = (...args: string[]): string =>
+    execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { env, encoding: 'utf8' }).trim();
+  ask('new-session', '-d', '-s', 'base', '-x', '80', '-y', '24', 'exec sleep 60');
+  return {
+    socket,
+    ask,
+    pane: (target) => {
+      const [pid, pane = ''] = ask('display-message', '-p', '-t', target, '#{pid} #{pane_id}').split(' ');
+      return { socket, serverPid: Number(pid), pane };
+    },
+    shown: () =>
+      ask('list-clients', '-F', '#{client_session} #{pane_id}')
+        .split('\n')
+        .filter((line) => line !== ''),
+    [Symbol.dispose]: () => void spawnSync('tmux', ['-S', socket, 'kill-server'], { env, stdio: 'ignore' }),
+  };
+}
+
+/** A terminal that shows `inner`: a window of another tmux, which is a terminal as good as any. */
+async function look(outer: Server, inner: Server, session: string): Promise<void> {
+  const before = inner.shown().length;
+  outer.ask('new-window', '-d', `TMUX= exec tmux -S '${inner.socket}' attach-session -t ${session}`);
+  while (inner.shown().length === before) await sleep(10);
+}
+
+test('the terminal used last is brought to the pane: another session, another window, another pane', async (t) => {
+  if (noTmux(t)) return;
+  using space = scratch();
+  using inner = server(space, 'inner, 1');
+  using outer = server(space, 'outer');
+  inner.ask('new-session', '-d', '-s', 'ada', 'exec sleep 60');
+  inner.ask('new-window', '-t', 'ada', 'exec sleep 60');
+  inner.ask('split-window', '-t', 'ada', 'exec sleep 60');
+  const pane = inner.pane('ada:1.0');
+  inner.ask('select-window', '-t', 'ada:0');
+  await look(outer, inner, 'base');
+  assert.notDeepEqual(inner.shown(), [`ada ${pane.pane}`]);
+  await showPane(pane, env, here);
+  assert.deepEqual(inner.shown(), [`ada ${pane.pane}`]);
+  await showPane(inner.pane('base'), env, here);
+  assert.deepEqual(inner.shown(), [`base ${inner.pane('base').pane}`]);
+});
+
+test('a terminal that shows the session already is used before another', async (t) => {
+  if (noTmux(t)) return;
+  using space = scratch();
+  using inner = server(space, 'inner');
+  using outer = server(space, 'outer');
+  inner.ask('new-session', '-d', '-s', 'ada', 'exec sleep 60');
+  inner.ask('new-window', '-d', '-t', 'ada', 'exec sleep 60');
+  await look(outer, inner, 'ada');
+  await look(outer, inner, 'base');
+  const pane = inner.pane('ada:1');
+  await showPane(pane, env, here);
+  assert.deepEqual(inner.shown().sort(), [`ada ${pane.pane}`, `base ${inner.pane('base').pane}`]);
+});
+
+test('a pane that is gone, a server that is gone, and a pane number of another server are faults that say so', async (t) => {
+  if (noTmux(t)) return;
+  using space = scratch();
+  using inner = server(space, 'inner');
+  const pane = inner.pane('base');
+  const failing = (which: Pane, message: RegExp) =>
+    assert.rejects(showPane(which, env, here), { code: 'exec-failed', message });
+  await failing({ ...pane, pane: '%99' }, /%99/);
+  await failing({ ...pane, serverPid: pane.serverPid + 1 }, /has no pane %0 any more/);
+  await failing({ ...pane, socket: space.at('none') }, /none/);
+  await failing(pane, /no terminal shows/);
+  await assert.rejects(attachCommand({ ...pane, pane: '%99' }, env, here), { code: 'exec-failed' });
+  await assert.rejects(showPane(pane, { PATH: space.dir }, 'win32'), {
+    code: 'exec-failed',
+    message: /tmux is not on PATH/,
+  });
+});
+
+test('a click goes to the pane where the session lives; with no terminal there, a new one shows it', async (t) => {
+  if (noTmux(t)) return;
+  using space = scratch();
+  using inner = server(space, 'inner');
+  using outer = server(space, 'outer');
+  inner.ask('new-session', '-d', '-s', 'ada', 'exec sleep 60');
+  inner.ask('new-window', '-d', '-t', 'ada', 'exec sleep 60');
+  const pane = inner.pane('ada:1');
+  const pid = Number(inner.ask('display-message', '-p', '-t', pane.pane, '#{pane_pid}'));
+  // The stand-in terminal is a window of the outer tmux that runs what follows `-e`.
+  mkdirSync(space.at('bin'));
+  const terminal = `#!/bin/sh\nshift\nTMUX= exec tmux -S '${outer.socket}' new-window "$@"\n`;
+  writeFileSync(space.at('bin', 'x-terminal-emulator'), terminal, { mode: 0o755 });
+  const session: Session = {
+    persona: 'ada',
+    id: null,
+    cwd: space.dir,
+    pane,
+    process: { pid, startKey: startKeyOf(pid, here) },
+    resume: ['touch', space.at('resumed')],
+    announcedAt: 0,
+    endedAt: null,
+  };
+  const pages: unknown[] = [];
+  const opener = sessionOpener({
+    setting: { is: 'auto' },
+    urlSchemes: [],
+    sessions: () => [session],
+    about: () => null,
+    page: { name: 'page', open: async (click) => void pages.push(click) },
+    openUrl: async () => assert.fail(),
+    platform: 'linux',
+    env: { ...env, TERMINAL: undefined, PATH: `${space.at('bin')}:${env.PATH}` },
+    clock: realClock,
+    log: silentLog,
+  });
+  const click = { opens: { is: 'persona', persona: 'ada' }, activationToken: null } as const;
+  assert.deepEqual(inner.shown(), []);
+  await opener.open(click);
+  while (inner.shown().length === 0) await sleep(10);
+  assert.deepEqual(inner.shown(), [`ada ${pane.pane}`], 'in a new terminal');
+  inner.ask('select-window', '-t', 'ada:0');
+  await opener.open(click);
+  assert.deepEqual(inner.shown(), [`ada ${pane.pane}`], 'in the terminal that is there');
+  inner.ask('kill-pane', '-t', pane.pane);
+  while (lifeOf(session.process, here) !== 'gone') await sleep(10);
+  await opener.open(click);
+  while (!existsSync(space.at('resumed'))) await sleep(10);
+  assert.deepEqual(pages, []);
+});
