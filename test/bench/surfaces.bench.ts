@@ -1,0 +1,201 @@
+import { closeSync, fstatSync, mkdirSync, openSync } from 'node:fs';
+import { Agent, createServer, type IncomingMessage, request } from 'node:http';
+import { type AddressInfo, connect, createServer as createSocketServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openLocalHive } from '../../core/inbox/index.ts';
+import { realClock, silentLog } from '../../core/ports/index.ts';
+import { openDatabase } from '../../core/state/index.ts';
+import { bench, ms, quantile } from './harness.ts';
+import { fileText, post, spin, startTray, temporary, until } from './rig.ts';
+
+export const benches = [
+  bench('event written -> SSE message, p50, 10 clients', '<= 3 ms', () => eventToMessage(10, 3)),
+  bench('event written -> SSE message, p50, 100 clients', '<= 10 ms', () => eventToMessage(100, 10)),
+  bench('/status.json with 100 personas, p50 / p99; unchanged = 304', '<= 1 / 10 ms', statusJson),
+];
+
+const HUNDRED = Array.from({ length: 100 }, (_, i) => `persona-${String(i).padStart(4, '0')}`);
+
+/** A home whose local hive has mail for each of these. */
+function homeWith(personas: readonly string[]): string {
+  const home = temporary();
+  mkdirSync(join(home, 'hivebar'), { recursive: true, mode: 0o700 });
+  using db = openDatabase(join(home, 'hivebar', 'hivebar.sqlite'));
+  using hive = openLocalHive({ db, clock: realClock, log: silentLog, contentChars: null });
+  for (const to of personas) void hive.send({ to, from: 'bench', content: 'first', urgent: false });
+  return home;
+}
+
+function eventFile(home: string, persona: string): string {
+  return join(home, 'hivebar', 'events', `events.${persona}.ndjson`);
+}
+
+/** Until every persona's watch has begun. */
+async function armed(home: string, personas: readonly string[]): Promise<void> {
+  for (const persona of personas)
+    await until(`armed of ${persona}`, () => fileText(eventFile(home, persona))?.includes('"armed"'));
+}
+
+/** So many readers on a port, and how many of them have got a text. */
+async function readers(n: number, port: number, greeting: string, isReady: string) {
+  let wanted = '\0';
+  let have = 0;
+  const sockets: Socket[] = [];
+  await Promise.all(
+    Array.from({ length: n }, async () => {
+      const socket = connect(port, '127.0.0.1');
+      sockets.push(socket);
+      let tail = '';
+      let ready: () => void = () => {};
+      socket.setEncoding('utf8').on('data', (chunk: string) => {
+        const text = tail + chunk;
+        if (text.includes(isReady)) ready();
+        if (text.includes(wanted)) have += 1;
+        tail = text.includes(wanted) ? '' : text.slice(-200);
+      });
+      socket.write(greeting);
+      await new Promise<void>((resolve) => {
+        ready = resolve;
+      });
+    }),
+  );
+  return {
+    want: (text: string): void => {
+      wanted = text;
+      have = 0;
+    },
+    all: (): boolean => have === n,
+    [Symbol.dispose]: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** From the line in the event file to the message at the last of all clients. */
+async function eventToMessage(clients: number, bar: number) {
+  const home = homeWith(['ada']);
+  await using tray = await startTray(home);
+  await armed(home, ['ada']);
+  const hello = `GET /api/v1/stream HTTP/1.1\r\nHost: 127.0.0.1:${tray.port}\r\nAuthorization: Bearer ${tray.token}\r\n\r\n`;
+  using streams = await readers(clients, tray.port, hello, 'event: status');
+  const fd = openSync(eventFile(home, 'ada'), 'r');
+  const took: number[] = [];
+  for (let i = 0; i < 250; i += 1) {
+    const mark = `mail-${i}.`;
+    streams.want(mark);
+    const before = fstatSync(fd).size;
+    const answered = post(tray.port, tray.token, '/api/send', { to: 'ada', from: 'bench', content: mark });
+    await spin(() => fstatSync(fd).size > before);
+    const written = performance.now();
+    await spin(streams.all);
+    if (i >= 50) took.push(performance.now() - written);
+    await answered;
+    await sleep(Math.random() * 4);
+  }
+  closeSync(fd);
+  const p50 = quantile(took, 0.5);
+  return {
+    figure: `${ms(p50)}, p99 ${ms(quantile(took, 0.99))}, at the last client`,
+    floor: `${ms(await fanOutFloor(clients))} the same bytes from a bare socket server`,
+    met: p50 <= bar,
+  };
+}
+
+/** One message of an event's size to so many sockets, until the last has it; server and clients in one process. */
+async function fanOutFloor(clients: number): Promise<number> {
+  const far: Socket[] = [];
+  const server = createSocketServer((socket) => {
+    far.push(socket);
+    socket.write('ready');
+    socket.resume().on('error', () => {}); // the clients end without a word
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const took: number[] = [];
+  {
+    using near = await readers(clients, (server.address() as AddressInfo).port, 'hello', 'ready');
+    for (let i = 0; i < 200; i += 1) {
+      near.want(`mail-${i}.`);
+      const from = performance.now();
+      for (const socket of far) socket.write(`${'x'.repeat(300)} mail-${i}.\n\n`);
+      await spin(near.all);
+      took.push(performance.now() - from);
+    }
+  }
+  await new Promise((resolve) => server.close(resolve));
+  return quantile(took, 0.5);
+}
+
+interface Got {
+  readonly status: number;
+  readonly etag: string;
+  readonly body: string;
+  readonly took: number;
+}
+
+async function statusJson() {
+  const home = homeWith(HUNDRED);
+  await using tray = await startTray(home);
+  await armed(home, HUNDRED);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const took: number[] = [];
+  const bare: number[] = [];
+  let unchanged = 0;
+  let asked304 = 0;
+  const first = await get(agent, tray.port, '/status.json');
+  using floor = await bareServer(first.body);
+  const floorAgent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let i = 0; i < 1000; i += 1) {
+    if (i % 10 === 0) {
+      const to = HUNDRED[i % 100] ?? '';
+      await post(tray.port, tray.token, '/api/send', { to, from: 'bench', content: `mail ${i}` });
+    }
+    const got = await get(agent, tray.port, '/status.json');
+    if (i >= 100) took.push(got.took);
+    if (i % 10 === 9) {
+      const again = await get(agent, tray.port, '/status.json', got.etag);
+      asked304 += 1;
+      if (again.status === 304 && again.body === '') unchanged += 1;
+    }
+    bare.push((await get(floorAgent, floor.port, '/')).took);
+    await sleep(Math.random() * 2);
+  }
+  agent.destroy();
+  floorAgent.destroy();
+  const [p50, p99] = [quantile(took, 0.5), quantile(took, 0.99)];
+  return {
+    figure: `${ms(p50)} / ${ms(p99)}; ${unchanged} of ${asked304} were 304; ${(first.body.length / 1024).toFixed(0)} KiB`,
+    floor: `${ms(quantile(bare, 0.5))} / ${ms(quantile(bare, 0.99))} the same bytes from node:http`,
+    met: p50 <= 1 && p99 <= 10 && unchanged >= asked304 * 0.9, // a look may fall between two requests
+  };
+}
+
+async function bareServer(body: string): Promise<Disposable & { readonly port: number }> {
+  const server = createServer((_request, response) => response.end(body));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { port, [Symbol.dispose]: () => void server.close().closeAllConnections() };
+}
+
+function get(agent: Agent, port: number, path: string, etag?: string): Promise<Got> {
+  const from = performance.now();
+  const headers = etag === undefined ? {} : { 'If-None-Match': etag };
+  return new Promise((resolve, reject) => {
+    request({ agent, host: '127.0.0.1', port, path, headers }, (response: IncomingMessage) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        body += chunk;
+      });
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          etag: response.headers.etag ?? '',
+          body,
+          took: performance.now() - from,
+        }),
+      );
+    })
+      .on('error', reject)
+      .end();
+  });
+}
