@@ -1,0 +1,211 @@
+import { getEventListeners } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { catchUpAfterGaps } from '../../app/compose/catch-up.ts';
+import type { Machine } from '../../app/compose/machine.ts';
+import { type Kept, trayWatches } from '../../app/compose/tray-watches.ts';
+import { openSettings, type Settings } from '../../app/config/tray/index.ts';
+import { type Banner, keptAnnouncements, type OpenDriver, startNotify } from '../../app/notify/index.ts';
+import { renderTray, type TrayModel } from '../../app/tray/index.ts';
+import { type Board, createBoard, type Snapshot } from '../../core/board/index.ts';
+import { silentLog } from '../../core/ports/index.ts';
+import { openOutbox } from '../../core/sinks/outbox/index.ts';
+import { kijitoPersona, kijitoSource } from '../../core/sources/index.ts';
+import { openDatabase, realDisk } from '../../core/state/index.ts';
+import { watchGaps } from '../../core/watch/index.ts';
+import { type FakeClock, fakeClock } from '../kit/fake-clock.ts';
+import { linesOf } from '../kit/tray-process.ts';
+import { type HiveInMemory, hiveInMemory } from './hive-in-memory.ts';
+
+const HOLD_MS = 50_000;
+/** As the tray process has it. */
+const FOLD_AFTER_MS = 20;
+
+/** What a long run must not gather. */
+export interface Burden {
+  /** Handles and requests of the process, by kind. */
+  readonly handles: Readonly<Record<string, number>>;
+  /** On the board, on the signal that ends everything, and on the process. */
+  readonly listeners: number;
+  /** Timers and sleeps on the fake clock. */
+  readonly timers: number;
+  /** Questions to the hive without an answer. */
+  readonly questions: number;
+  /** Used JavaScript heap after a collection, in MiB. */
+  readonly heapMib: number;
+}
+
+/** The tray process without its server: watches, board, outbox, notifications and tray, on a clock that is moved by hand. */
+export interface TrayOnAFakeClock extends AsyncDisposable {
+  readonly clock: FakeClock;
+  readonly hive: HiveInMemory;
+  snapshot(): Snapshot;
+  /** The tray's newest drawing. */
+  readonly drawn: TrayModel | null;
+  /** Every banner the desktop took since the last call. */
+  banners(): readonly Banner[];
+  /** The kinds of the events in a persona's file, oldest first. */
+  events(persona: string): readonly string[];
+  burden(): Burden;
+}
+
+export interface TrayOnAFakeClockOptions {
+  readonly personas: readonly string[];
+  readonly settings?: Partial<Settings>;
+  /** How the hive does at the start. */
+  readonly weather?: HiveInMemory['weather'];
+}
+
+export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promise<TrayOnAFakeClock> {
+  const { personas } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'hivebar-soak-'));
+  await using started = new AsyncDisposableStack();
+  started.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const clock = fakeClock();
+  const log = silentLog;
+  const disk = realDisk(log);
+  const settings: Settings = { ...openSettings(join(folder, 'config')).settings, ...options.settings };
+  const stop = new AbortController();
+  const machine: Machine = {
+    atRest: () => {},
+    env: {},
+    pid: process.pid,
+    os: 'linux',
+    arch: 'x64',
+    disk,
+    clock,
+    random: { hex: (bytes) => '0f'.repeat(bytes) },
+    spawn: { run: async () => ({ is: 'not-started', why: 'nothing is run here' }) },
+    log,
+    stop: stop.signal,
+    onPoke: () => ({ [Symbol.dispose]: () => {} }),
+  };
+  const db = started.use(openDatabase(join(folder, 'hivebar.sqlite')));
+  const { board, listening } = counted(createBoard(log, (run) => void clock.after(FOLD_AFTER_MS, run)));
+  const directory = join(folder, 'events');
+  const outbox = started.use(
+    openOutbox<Kept>({
+      db,
+      disk,
+      clock,
+      directory,
+      journal: join(folder, 'outbox.journal'),
+      onBehind: (persona, fault) => board.put({ is: 'published', at: clock.now(), persona, fault }),
+    }),
+  );
+  const hive = hiveInMemory(personas, clock);
+  if (options.weather !== undefined) hive.weather = options.weather;
+  const wakefulness = started.use(watchGaps(clock));
+  const members = { is: 'directory', prefix: '', reserved: [] } as const;
+  const watches = trayWatches({
+    hive: {
+      source: kijitoSource({ id: 'kijito', client: hive.client, clock, members }),
+      address: 'in memory',
+      identity: (persona) => ['http', 'hive.test', 80, '/api/inbox', [['persona', persona.address]]],
+      named: (address) => kijitoPersona(address, members),
+      holdMs: HOLD_MS,
+      isLocal: false,
+    },
+    settings,
+    outbox,
+    directory,
+    kept: outbox.allKept(),
+    board,
+    machine,
+    run: '00ff00ff00ff00ff',
+    settling: wakefulness.settling,
+  });
+  started.use(catchUpAfterGaps({ wakefulness, watches: [watches], put: board.put, log }));
+
+  let banners: Banner[] = [];
+  const openDriver: OpenDriver = (listener) => {
+    listener.state({ is: 'ready', by: 'a stub' });
+    return {
+      show: async (banner) => void banners.push(banner),
+      withdraw: async () => {},
+      [Symbol.asyncDispose]: async () => {},
+    };
+  };
+  const announcements = keptAnnouncements(db);
+  started.use(startNotify({ board, told: [], openDriver, announcements, act: () => {}, clock, log }));
+  let drawn: TrayModel | null = null;
+  const driver = {
+    show: (model: TrayModel) => {
+      drawn = model;
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+  started.use(renderTray(board, driver, clock));
+
+  const running = watches.run();
+  started.defer(async () => {
+    stop.abort();
+    await running;
+  });
+  await clock.advance(1000);
+  const all = started.move();
+  return {
+    clock,
+    hive,
+    snapshot: () => board.snapshot(),
+    get drawn() {
+      return drawn;
+    },
+    banners() {
+      const taken = banners;
+      banners = [];
+      return taken;
+    },
+    events: (persona) =>
+      linesOf(directory, `events.${persona}.ndjson`).map((line) =>
+        String((JSON.parse(line) as { event: string }).event),
+      ),
+    burden: () => ({
+      handles: Object.fromEntries(
+        Object.entries(Object.groupBy(process.getActiveResourcesInfo(), (kind) => kind)).map(([kind, of = []]) => [
+          kind,
+          of.length,
+        ]),
+      ),
+      listeners:
+        listening() +
+        getEventListeners(stop.signal, 'abort').length +
+        process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
+      timers: clock.waiting,
+      questions: hive.asked,
+      heapMib: heapMib(),
+    }),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+/** The board, and how many listen to it. */
+function counted(inner: Board): { readonly board: Board; readonly listening: () => number } {
+  let listeners = 0;
+  const count = (subscription: Disposable): Disposable => {
+    listeners += 1;
+    return {
+      [Symbol.dispose]() {
+        listeners -= 1;
+        subscription[Symbol.dispose]();
+      },
+    };
+  };
+  const board: Board = {
+    ...inner,
+    facts: (listener) => count(inner.facts(listener)),
+    changes: (listener) => count(inner.changes(listener)),
+  };
+  return { board, listening: () => listeners };
+}
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+function heapMib(): number {
+  for (let n = 0; n < 3; n++) collect(); // what ends in one collection may free more in the next
+  return process.memoryUsage().heapUsed / 1024 / 1024;
+}
