@@ -34,6 +34,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'tray',
     load: () => import('./notify.ts'),
   },
+  doctor: {
+    summary: 'say why there is no icon, no banner or no mail, and what to do',
+    needs: 'bare',
+    load: () => import('./doctor.ts'),
+  },
   service: {
     summary: 'start Hivebar at every login, or no longer',
     needs: 'bare',

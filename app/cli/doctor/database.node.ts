@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { DatabaseSeen, WatchSeen } from './database.ts';
+
+/**
+ * Runs in a process of its own, since SQLite's calls can not be interrupted and a check of a large file takes long: first
+ * the counts on one line, then what the check finds. A table that is not there yet is no fault.
+ */
+const PROGRAM = `
+const { DatabaseSync } = require('node:sqlite');
+const db = new DatabaseSync(new URL(process.argv[1]), { readOnly: true, timeout: 1000 });
+const rows = (sql) => {
+  try {
+    return db.prepare(sql).all();
+  } catch (error) {
+    if (/no such (table|column)/.test(error.message)) return [];
+    throw error;
+  }
+};
+const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
+const [hive = null] = rows('SELECT count(*) AS personas, coalesce(sum(unread), 0) AS unread, (SELECT count(*) FROM inbox) AS messages FROM personas');
+const watches = rows('SELECT persona, (SELECT event_id FROM outbox WHERE seq = (SELECT max(seq) FROM outbox WHERE persona = watches.persona)) AS newest FROM watches');
+say({ hive, watches });
+say(db.prepare('PRAGMA quick_check(3)').all().map((row) => row.quick_check).filter((text) => text !== 'ok'));
+`;
+
+const CHECK_MS = 2500;
+const MOST_OUTPUT = 64 * 1024 * 1024;
+
+/** Looks into the database of a state directory without a trace: no file is made beside it, nothing is taken over. */
+export function readDatabase(state: string, stop: AbortSignal): Promise<DatabaseSeen> {
+  const path = join(state, 'hivebar.sqlite');
+  const bytes = sizeOf(path);
+  if (bytes === null) return Promise.resolve({ is: 'absent', path });
+  const url = pathToFileURL(path);
+  // Without a log beside it everything is in the file, and SQLite is told to make none. With one, somebody has it open or
+  // died with it, and the log has to be read.
+  if ((sizeOf(`${path}-wal`) ?? 0) === 0) url.searchParams.set('immutable', '1');
+  return new Promise((resolve) => {
+    const flaws = Promise.withResolvers<readonly string[] | null>();
+    const options = { timeout: CHECK_MS, killSignal: 'SIGKILL', signal: stop, maxBuffer: MOST_OUTPUT } as const;
+    const args = ['--no-warnings', '--input-type=commonjs', '-e', PROGRAM, url.href];
+    const child = execFile(process.execPath, args, options, (error, stdout, stderr) => {
+      const [, found] = stdout.split('\n');
+      flaws.resolve(found === undefined || found === '' ? null : (JSON.parse(found) as string[]));
+      const why = /Error: (.*)/.exec(stderr)?.[1] ?? error?.message.split('\n')[0] ?? 'it says nothing';
+      resolve({ is: 'unreadable', path, why }); // unless its counts came before
+    });
+    let head = '';
+    child.stdout?.on('data', (text: string) => {
+      if (head.includes('\n')) return;
+      head += text;
+      const end = head.indexOf('\n');
+      if (end === -1) return;
+      const { hive, watches } = JSON.parse(head.slice(0, end)) as { hive: Counts; watches: WatchSeen[] };
+      const journalBytes = sizeOf(join(state, 'outbox.journal'));
+      resolve({ is: 'read', path, bytes, journalBytes, hive, watches, flaws: flaws.promise });
+    });
+  });
+}
+
+type Counts = { personas: number; messages: number; unread: number } | null;
+
+/** Null: no such file. */
+function sizeOf(path: string): number | null {
+  return lstatSync(path, { throwIfNoEntry: false })?.size ?? null;
+}

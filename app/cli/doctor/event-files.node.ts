@@ -1,0 +1,48 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { stemOf } from '../../../core/state/index.ts';
+import type { EventFileSeen, EventFilesSeen } from './event-files.ts';
+import type { Scene } from './scene.ts';
+
+/** A line can be long, and the last one is what counts. */
+const TAIL_BYTES = 256 * 1024;
+
+export async function eventFilesSeen(scene: Scene): Promise<EventFilesSeen> {
+  const [database, tray] = [await scene.database(), await scene.tray()];
+  const watches = database.is === 'read' ? database.watches : [];
+  const files = watches.map(({ persona, newest }): EventFileSeen => {
+    const path = join(scene.dirs.state, 'events', `events.${stemOf(persona)}.ndjson`);
+    return { persona, path, newest, file: fileAt(path) };
+  });
+  return { files, isRunning: tray.is === 'answered' };
+}
+
+/** Just after a rotation the newest line is in the first archive. */
+function fileAt(path: string): EventFileSeen['file'] {
+  const live = ending(path);
+  if (live.is !== 'read' || live.last !== null || live.isTorn) return live;
+  const archive = ending(`${path}.1`);
+  return archive.is === 'read' ? { ...live, last: archive.last } : live;
+}
+
+function ending(path: string): EventFileSeen['file'] {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    try {
+      const { size } = fstatSync(fd);
+      const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
+      readSync(fd, bytes, 0, bytes.length, size - bytes.length);
+      const lines = bytes.toString('utf8').split('\n');
+      return { is: 'read', isTorn: lines.pop() !== '', last: idOf(lines.at(-1)) };
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { is: 'absent' };
+    return { is: 'failed', why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function idOf(line: string | undefined): string | null {
+  return /"event_id": "((?:[^"\\]|\\.)*)"/.exec(line ?? '')?.[1] ?? null;
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { InstanceSeen } from './instance.ts';
+import type { Scene } from './scene.ts';
+
+export async function instanceSeen({ dirs, version, tray }: Scene): Promise<InstanceSeen> {
+  const path = join(dirs.run, 'hivebar.json');
+  const file = fileOf(path);
+  const process = file.is === 'running' ? processOf(file.pid) : ({ is: 'gone' } as const);
+  return { path, file, process, answer: await tray(), ourVersion: version };
+}
+
+function fileOf(path: string): InstanceSeen['file'] {
+  try {
+    const { id, pid, startedAt, port } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+    if (typeof id !== 'string' || !Number.isInteger(pid) || typeof startedAt !== 'number') return { is: 'garbage' };
+    return { is: 'running', id, pid: pid as number, startedAt, port: typeof port === 'number' ? port : null };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { is: 'absent' };
+    if (error instanceof SyntaxError || error instanceof TypeError) return { is: 'garbage' };
+    throw error;
+  }
+}
+
+function processOf(pid: number): InstanceSeen['process'] {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    const isOthers = error instanceof Error && 'code' in error && error.code === 'EPERM';
+    if (!isOthers) return { is: 'gone' };
+  }
+  return { is: 'alive', startedAt: startOf(pid) };
+}
+
+/** proc(5) counts it in hundredths of a second since the boot, whatever the kernel's own tick is. */
+const TICK_MS = 10;
+
+/** Milliseconds since the epoch; null where there is no /proc. */
+function startOf(pid: number): number | null {
+  try {
+    const boot = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program comes second, in brackets, and may hold anything.
+    const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+    const at = boot * 1000 + ticks * TICK_MS;
+    return Number.isFinite(at) ? at : null;
+  } catch {
+    return null; // no such system, or it ended this moment
+  }
+}

@@ -1,0 +1,17 @@
+import type { LoginLook } from '../../service/index.ts';
+import { type Finding, ok, warn } from './finding.ts';
+
+export function judgeLogin(look: LoginLook): Finding {
+  switch (look.is) {
+    case 'on':
+      if (!look.isOld) return ok(`on, by ${look.path}`);
+      return warn(
+        `on, but ${look.path} starts another node or another copy of Hivebar than this one`,
+        'run: hivebar service install',
+      );
+    case 'off':
+      return ok(look.path === null ? 'off' : `off: ${look.path} is there and switched off`);
+    case 'foreign':
+      return warn(`${look.path} ${look.why}`, 'Hivebar leaves it alone; move it away to have start at login');
+  }
+}

@@ -1,0 +1,57 @@
+import { type Finding, fail, missing, ok, skipped, warn } from './finding.ts';
+
+export interface DaemonSeen {
+  readonly isWanted: boolean;
+  readonly hasDisplay: boolean;
+  readonly daemon:
+    | { readonly is: 'no-bus' | 'none' }
+    /** The bus starts it with the first notification. */
+    | { readonly is: 'activatable' }
+    | {
+        readonly is: 'there';
+        /** Name and version, where it says so. */
+        readonly who: string | null;
+        readonly can: readonly string[];
+        /** Dunst: notifications wait. Null: it has no such word. */
+        readonly isPaused: boolean | null;
+      };
+  /** What the running Hivebar says of its notifications; null when it does not run. */
+  readonly running: string | null;
+}
+
+export function judgeDaemon({ isWanted, hasDisplay, daemon, running }: DaemonSeen): Finding {
+  if (!isWanted) return skipped('notifications are switched off (the setting notifications is false)');
+  switch (daemon.is) {
+    case 'no-bus':
+      return skipped('no session bus to ask');
+    case 'none':
+      return missing(
+        hasDisplay,
+        'no program shows notifications (nobody owns org.freedesktop.Notifications, and nothing is started for it)',
+        'install and start one (dunst, mako, xfce4-notifyd); desktops bring their own. Banners begin as soon as it is there',
+      );
+    case 'activatable':
+      return said('one is started with the first notification', running);
+    case 'there': {
+      const who = daemon.who ?? 'a daemon that does not say its name';
+      if (daemon.isPaused === true) return warn(`${who} is paused: banners wait`, 'run: dunstctl set-paused false');
+      if (!daemon.can.includes('actions'))
+        return warn(
+          `${who} shows banners, and tells of no click`,
+          'open a session from the menu or with hivebar open instead',
+        );
+      return said(
+        `${who} (${daemon.can.filter((one) => /^(actions|body|body-markup)$/.test(one)).join(', ')})`,
+        running,
+      );
+    }
+  }
+}
+
+function said(seen: string, running: string | null): Finding {
+  if (running === null || !/^(off|unavailable) \(/.test(running)) return ok(seen);
+  return fail(
+    `${seen}, but the running Hivebar says: ${running}`,
+    'quit it and start it inside of this desktop session, without --no-notifications',
+  );
+}

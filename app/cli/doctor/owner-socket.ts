@@ -1,0 +1,25 @@
+import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import type { TraySeen } from './scene.ts';
+
+export interface SocketSeen {
+  readonly path: string;
+  readonly is: 'absent' | 'socket' | 'other' | 'pipe';
+  readonly mode: number | null;
+  /** How many bytes the path may have. */
+  readonly most: number;
+  readonly answer: TraySeen;
+}
+
+export function judgeSocket({ path, is, mode, most, answer }: SocketSeen): Finding {
+  const length = Buffer.byteLength(path);
+  if (is !== 'pipe' && length > most)
+    return fail(`${path} has ${length} bytes, and a socket may have ${most}`, 'set a shorter HIVEBAR_HOME');
+  if (is === 'other') return fail(`${path} is there and is no socket`, 'move it away');
+  if (answer.is === 'failed') return fail(`${path}: ${answer.why}`, 'end the running Hivebar and start it again');
+  if (answer.is === 'not-running') {
+    return skipped(is === 'socket' ? `${path} was left behind; the next start replaces it` : 'Hivebar is not running');
+  }
+  if (mode !== null && (mode & 0o077) !== 0)
+    return warn(`${path} answers, and others may open it`, `run: chmod 600 '${path}'`);
+  return ok(`${path} answers`);
+}

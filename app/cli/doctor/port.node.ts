@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { connect } from 'node:net';
+import { answerOf } from '../http-answer.ts';
+import type { Listener, PortSeen } from './port.ts';
+import type { Scene } from './scene.ts';
+
+/** A listener of the same machine answers at once, or hangs. */
+const ANSWER_MS = 1500;
+const MOST_BYTES = 64 * 1024;
+
+export async function portSeen(scene: Scene, signal: AbortSignal): Promise<PortSeen> {
+  const answer = await scene.tray();
+  const running = answer.is === 'answered' ? answer : null;
+  const port = running?.status.port ?? portOf(scene);
+  const ourVersion = scene.version;
+  const ours = running === null ? null : { id: running.id };
+  if (port === 0) return { port, v4: { is: 'nobody' }, v6: { is: 'nobody' }, ours, ourVersion, who: null };
+  const [v4, v6] = await Promise.all([listenerAt('127.0.0.1', port, signal), listenerAt('::1', port, signal)]);
+  const isTaken = [v4, v6].some(({ is }) => is !== 'nobody' && is !== 'no-address');
+  return { port, v4, v6, ours, ourVersion, who: isTaken ? listenerProcess(port) : null };
+}
+
+/** As the start decides it, without the flag. */
+function portOf({ env, settings }: Scene): number {
+  return /^\d+$/.test(env.HIVEBAR_PORT ?? '') ? Number(env.HIVEBAR_PORT) : settings.port;
+}
+
+/** Asks who is there, without the token: it is for ours alone. */
+function listenerAt(host: string, port: number, signal: AbortSignal): Promise<Listener> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const chunks: Buffer[] = [];
+    const done = (listener: Listener): void => {
+      signal.removeEventListener('abort', aborted);
+      socket.destroy();
+      resolve(listener);
+    };
+    const aborted = (): void => done({ is: 'hangs' });
+    signal.addEventListener('abort', aborted, { once: true });
+    const late = setTimeout(() => done(chunks.length === 0 ? { is: 'hangs' } : whoSays(chunks)), ANSWER_MS);
+    socket.on('close', () => clearTimeout(late));
+    socket.on('connect', () => {
+      const name = host.includes(':') ? `[${host}]` : host;
+      socket.write(`GET /healthz HTTP/1.1\r\nHost: ${name}:${port}\r\nConnection: close\r\n\r\n`);
+    });
+    socket.on('data', (chunk) => {
+      chunks.push(chunk);
+      if (chunks.reduce((sum, { length }) => sum + length, 0) > MOST_BYTES) done(whoSays(chunks));
+    });
+    socket.on('end', () => done(whoSays(chunks)));
+    socket.on('error', (error: NodeJS.ErrnoException) => done(whyNot(error.code ?? '', chunks)));
+  });
+}
+
+function whyNot(code: string, chunks: readonly Buffer[]): Listener {
+  if (code === 'ECONNREFUSED') return { is: 'nobody' };
+  if (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT' || code === 'ENETUNREACH') return { is: 'no-address' };
+  return whoSays(chunks);
+}
+
+const FIRST_CHARS = 40;
+
+function whoSays(chunks: readonly Buffer[]): Listener {
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length === 0) return { is: 'closes' };
+  const answer = answerOf(bytes);
+  if (answer?.status === 200) {
+    const said = objectIn(answer.body);
+    if (said?.ok === true && said.name === 'hivebar' && typeof said.version === 'string')
+      return { is: 'hivebar', version: said.version, id: typeof said.id === 'string' ? said.id : null };
+    if (said?.ok === true && Object.keys(said).length === 1) return { is: 'hivebar', version: null, id: null };
+  }
+  const text = bytes.toString('latin1');
+  const status = /^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1];
+  if (status === undefined) return { is: 'talks', first: text.slice(0, FIRST_CHARS) };
+  const server = /^server: *([^\r\n]{1,60})/im.exec(text.slice(0, text.indexOf('\r\n\r\n')))?.[1];
+  return { is: 'http', status: Number(status), server: server ?? null };
+}
+
+function objectIn(body: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null; // a stranger's page
+  }
+}
+
+/** State of a listening socket in proc(5). */
+const LISTENS = '0A';
+
+/** `python3, pid 41`: told by /proc of Linux for processes of this user; null where it does not. */
+function listenerProcess(port: number): string | null {
+  try {
+    const sockets = new Set(['tcp', 'tcp6'].flatMap((table) => socketsOn(table, port)));
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      if (!descriptorsOf(pid).some((name) => sockets.has(name))) continue;
+      return `${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()}, pid ${pid}`;
+    }
+    return null;
+  } catch {
+    return null; // no /proc, or the process ended meanwhile: the finding stands without its name
+  }
+}
+
+function socketsOn(table: string, port: number): readonly string[] {
+  const hex = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const rows = readFileSync(`/proc/net/${table}`, 'utf8').split('\n').slice(1);
+  return rows.flatMap((row) => {
+    const fields = row.trim().split(/\s+/);
+    return fields[3] === LISTENS && fields[1]?.endsWith(hex) === true ? [`socket:[${fields[9]}]`] : [];
+  });
+}
+
+function descriptorsOf(pid: string): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+  } catch {
+    return []; // another user's, or it ended
+  }
+}

@@ -1,0 +1,47 @@
+import type { StatusWire } from '../../status/index.ts';
+import { type Finding, ok, skipped, warn } from './finding.ts';
+
+/** What a person switched off themselves, and may have forgotten. */
+export function judgeSilence(status: StatusWire | null): Finding {
+  if (status === null) return skipped('Hivebar is not running');
+  const { pausedUntil, quietUntil } = status.notifications;
+  if (pausedUntil !== null)
+    return warn(
+      `notifications are paused ${until(pausedUntil)}`,
+      'choose Resume notifications in the menu of the icon or on the page',
+    );
+  if (quietUntil !== null)
+    return warn(
+      `it is quiet hours ${until(quietUntil)}`,
+      'switch them off in the menu, or change the setting quietHours',
+    );
+  const muted = status.personas.filter((one) => one.muted !== null).map(({ id }) => id);
+  const hidden = status.personas.filter((one) => one.hidden).map(({ id }) => id);
+  if (muted.length === 0 && hidden.length === 0) return ok('nothing is paused, muted or hidden');
+  const parts = [
+    ...(muted.length === 0 ? [] : [`muted: ${some(muted)}`]),
+    ...(hidden.length === 0 ? [] : [`hidden: ${some(hidden)}`]),
+  ];
+  return warn(parts.join('; '), 'if that is not what you want: hivebar unmute PERSONA, hivebar unhide PERSONA');
+}
+
+/** What the running program itself knows to be wrong. */
+export function judgeOutages(status: StatusWire | null): Finding {
+  if (status === null) return skipped('Hivebar is not running');
+  const [first, ...rest] = status.causes;
+  if (first !== undefined) {
+    const more = rest.length === 0 ? '' : ` (and ${rest.length} more)`;
+    return warn(`${first.message}${more}`, 'see all of them: hivebar status');
+  }
+  const { up, personas } = status.totals;
+  return ok(`${up} of ${personas} inboxes are up`);
+}
+
+const until = (time: string): string => (time === 'forever' ? 'until you resume them' : `until ${time}`);
+
+const MOST_NAMED = 5;
+
+function some(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
