@@ -8,6 +8,7 @@ import { openSessionBus, type SessionBus } from '../desktop/index.ts';
 import type { Banner, BannerKey } from './banner.ts';
 import { dbusDriver } from './dbus.ts';
 import type { DriverListener, DriverState, NotifyDriver, Part } from './driver.ts';
+import { type Call, standIn } from './stand-in.ts';
 
 const IDENTITY = { desktopEntry: 'hivebar', icon: assetPath('icons/44/up-none.png') };
 const S8 = 'Fish & <b>Chips</b> <a href="http://x">click</a> 👩‍👩‍👧 ٱلعربية';
@@ -170,47 +171,6 @@ describe('a real notification daemon (dunst)', () => {
     );
   });
 });
-
-interface Call {
-  readonly member: string;
-  readonly args: readonly unknown[];
-}
-
-/** A notification daemon with capabilities of our choice, on the bus of a rig without one. */
-async function standIn(bus: SessionBus, capabilities: readonly string[], calls: Call[]) {
-  let id = 0;
-  const notify = (args: readonly unknown[]): readonly unknown[] => {
-    calls.push({ member: 'Notify', args });
-    const replaces = args[1] as number;
-    if (replaces !== 0) return [replaces];
-    id += 1;
-    return [id];
-  };
-  const close = (args: readonly unknown[]): readonly unknown[] => {
-    calls.push({ member: 'CloseNotification', args });
-    return [];
-  };
-  const served = bus.serve('/org/freedesktop/Notifications', [
-    {
-      name: 'org.freedesktop.Notifications',
-      methods: {
-        GetCapabilities: { in: '', out: 'as', run: () => [capabilities] },
-        GetServerInformation: { in: '', out: 'ssss', run: () => ['stand-in', 'test', '1', '1.2'] },
-        Notify: { in: 'susssasa{sv}i', out: 'u', run: notify },
-        CloseNotification: { in: 'u', out: '', run: close },
-      },
-      signals: { ActionInvoked: 'us', NotificationClosed: 'uu', ActivationToken: 'us' },
-      properties: {},
-    },
-  ]);
-  const driver = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
-  const name = ['org.freedesktop.Notifications', 4];
-  await bus.call({ ...driver, member: 'RequestName', signature: 'su', body: name });
-  return {
-    say: (member: string, ...body: unknown[]) => served.emit('org.freedesktop.Notifications', member, body),
-    [Symbol.dispose]: () => served[Symbol.dispose](), // the name goes with the connection
-  };
-}
 
 describe('stand-in daemons, on a bus that has none', () => {
   const missing = desktopMissing();

@@ -1,0 +1,52 @@
+import type { SessionBus } from '../desktop/index.ts';
+
+/** A call that a stand-in daemon got. */
+export interface Call {
+  readonly member: string;
+  readonly args: readonly unknown[];
+}
+
+export interface StandIn extends Disposable {
+  /** Sends a signal of the daemon. */
+  say(member: string, ...body: unknown[]): void;
+}
+
+/** A notification daemon with capabilities of our choice, on a bus without one: it shows nothing and writes down every call. */
+export async function standIn(
+  bus: SessionBus,
+  capabilities: readonly string[],
+  calls: { push(call: Call): unknown },
+): Promise<StandIn> {
+  let id = 0;
+  const notify = (args: readonly unknown[]): readonly unknown[] => {
+    calls.push({ member: 'Notify', args });
+    const replaces = args[1] as number;
+    if (replaces !== 0) return [replaces];
+    id += 1;
+    return [id];
+  };
+  const close = (args: readonly unknown[]): readonly unknown[] => {
+    calls.push({ member: 'CloseNotification', args });
+    return [];
+  };
+  const served = bus.serve('/org/freedesktop/Notifications', [
+    {
+      name: 'org.freedesktop.Notifications',
+      methods: {
+        GetCapabilities: { in: '', out: 'as', run: () => [capabilities] },
+        GetServerInformation: { in: '', out: 'ssss', run: () => ['stand-in', 'test', '1', '1.2'] },
+        Notify: { in: 'susssasa{sv}i', out: 'u', run: notify },
+        CloseNotification: { in: 'u', out: '', run: close },
+      },
+      signals: { ActionInvoked: 'us', NotificationClosed: 'uu', ActivationToken: 'us' },
+      properties: {},
+    },
+  ]);
+  const driver = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
+  const name = ['org.freedesktop.Notifications', 4];
+  await bus.call({ ...driver, member: 'RequestName', signature: 'su', body: name });
+  return {
+    say: (member, ...body) => served.emit('org.freedesktop.Notifications', member, body),
+    [Symbol.dispose]: () => served[Symbol.dispose](), // the name goes with the connection
+  };
+}
