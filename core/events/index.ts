@@ -7,5 +7,6 @@ export {
   type WakeClass,
   wakeClassOf,
 } from './event.ts';
+export * from './follow/index.ts';
 export { eventOf, lineOf, textOf } from './line.ts';
 export { readTail, repairTail } from './tail.ts';

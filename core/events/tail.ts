@@ -75,7 +75,8 @@ function startOfLine(files: Files, fd: number, from: number, end: number): numbe
   return end;
 }
 
-function readRange(files: Files, fd: number, start: number, end: number): Uint8Array {
+/** The bytes from `start` up to `end`, fewer where the file ends before. */
+export function readRange(files: Files, fd: number, start: number, end: number): Uint8Array {
   const bytes = new Uint8Array(end - start);
   let done = 0;
   while (done < bytes.length) {
