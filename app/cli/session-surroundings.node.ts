@@ -5,6 +5,6 @@ export function surroundings(): { readonly cwd: string; readonly parent: number;
   return { cwd: process.cwd(), parent: process.ppid, platform: process.platform };
 }
 
-export function lifeHere(announced: Session['process']): Life {
+export function lifeHere(announced: Session['runner']): Life {
   return lifeOf(announced, process.platform);
 }

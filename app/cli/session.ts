@@ -59,7 +59,7 @@ function set(asked: Asked, io: Io): number {
     id: asked.id ?? null,
     cwd: resolve(cwd, asked.cwd ?? ''),
     pane: paneOf(asked['tmux-pane'], io.env),
-    process: { pid, startKey },
+    runner: { pid, startKey },
     resume: asked.resume.length === 0 ? null : asked.resume,
   };
   withSessions(io, (sessions) => sessions.set(announcement, realClock.now()));
@@ -92,8 +92,8 @@ function list({ persona, json }: Asked, io: Io): number {
 
 type State = 'live' | 'gone' | 'unknown';
 
-function stateOf({ endedAt, process }: Session): State {
-  return endedAt === null ? lifeHere(process) : 'gone';
+function stateOf({ endedAt, runner }: Session): State {
+  return endedAt === null ? lifeHere(runner) : 'gone';
 }
 
 function lineOf({ persona, id, cwd, pane, announcedAt, resume }: Session, state: State): string {
@@ -109,14 +109,14 @@ function lineOf({ persona, id, cwd, pane, announcedAt, resume }: Session, state:
   return parts.filter((part) => part !== null).join('  ');
 }
 
-function wireOf({ persona, id, cwd, pane, process, resume, announcedAt, endedAt }: Session, state: State) {
+function wireOf({ persona, id, cwd, pane, runner, resume, announcedAt, endedAt }: Session, state: State) {
   return {
     persona,
     id,
     state,
     cwd,
     tmux: pane,
-    pid: process.pid,
+    pid: runner.pid,
     resume,
     announcedAt: isoOf(announcedAt),
     endedAt: endedAt === null ? null : isoOf(endedAt),

@@ -9,20 +9,20 @@ const RESUME = ['claude', '--resume', 'x'];
 
 /** A session that is named by its life: `lifeOf` below reads it back. */
 function session(life: Life, more: Partial<Session> = {}): Session {
-  const process = { pid: 1, startKey: life };
+  const runner = { pid: 1, startKey: life };
   return {
     persona: 'ada',
     id: null,
     cwd: '/w',
     pane: null,
-    process,
+    runner,
     resume: null,
     announcedAt: 0,
     endedAt: null,
     ...more,
   };
 }
-const lifeOf = ({ process }: Session): Life => process.startKey as Life;
+const lifeOf = ({ runner }: Session): Life => runner.startKey as Life;
 
 const AUTO = { is: 'auto' } as const;
 const TERMINAL = { is: 'terminal' } as const;

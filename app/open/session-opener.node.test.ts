@@ -83,7 +83,7 @@ const session = (more: Partial<Session> = {}): Session => ({
   id: '7f3c',
   cwd: '/',
   pane: null,
-  process: NOBODY,
+  runner: NOBODY,
   resume: null,
   announcedAt: 0,
   endedAt: null,
@@ -193,8 +193,8 @@ describe('a new terminal', () => {
   test('a session that lives is not resumed: the terminal has a shell in its folder', async () => {
     using space = scratch();
     const { work, opener, seen } = desk(space, ['gnome-terminal', 'agent']);
-    const process = { pid: globalThis.process.pid, startKey: null };
-    await opener({ is: 'terminal' }, [session({ cwd: work, resume: ['agent'], process })]).open(click('ada'));
+    const runner = { pid: process.pid, startKey: null };
+    await opener({ is: 'terminal' }, [session({ cwd: work, resume: ['agent'], runner })]).open(click('ada'));
     assert.deepEqual(seen('gnome-terminal').argv, [`--working-directory=${work}`]);
   });
 

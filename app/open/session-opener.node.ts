@@ -58,7 +58,7 @@ async function openSession(
   resumed: Map<PersonaId, number>,
 ): Promise<void> {
   const { clock, log, platform, setting } = needs;
-  const plan = choose(needs.sessions(persona), setting, (session) => lifeOf(session.process, platform));
+  const plan = choose(needs.sessions(persona), setting, (session) => lifeOf(session.runner, platform));
   const last = plan.steps.length - 1;
   for (const [i, step] of plan.steps.entries()) {
     const resumes = step.is === 'terminal' && step.resume !== null;

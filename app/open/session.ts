@@ -24,7 +24,7 @@ export interface Announcement {
   /** Absolute. */
   readonly cwd: string;
   readonly pane: Pane | null;
-  readonly process: Process;
+  readonly runner: Process;
   /** What takes the session up again, item by item; null: nothing does. */
   readonly resume: readonly string[] | null;
 }
@@ -50,7 +50,7 @@ const REFUSED = /[\p{Cc}\u2028\u2029]/u;
  */
 export function checkedAnnouncement(given: Announcement, platform: NodeJS.Platform): Announcement {
   const path = platform === 'win32' ? win32 : posix;
-  const { persona, id, cwd, pane, process, resume } = given;
+  const { persona, id, cwd, pane, runner, resume } = given;
   text('PERSONA', persona, NAME_CHARS);
   if (id !== null) text('--id', id, NAME_CHARS);
   text('--cwd', cwd, PATH_CHARS);
@@ -61,8 +61,8 @@ export function checkedAnnouncement(given: Announcement, platform: NodeJS.Platfo
     if (!path.isAbsolute(pane.socket))
       throw refusal(`the socket in TMUX ${quoted(pane.socket)} is not an absolute path`);
   }
-  if (!Number.isInteger(process.pid) || process.pid < 1 || process.pid > 0x7fff_ffff) {
-    throw refusal(`--pid ${process.pid} is not the number of a process`);
+  if (!Number.isInteger(runner.pid) || runner.pid < 1 || runner.pid > 0x7fff_ffff) {
+    throw refusal(`--pid ${runner.pid} is not the number of a process`);
   }
   if (resume !== null) checkResume(resume);
   return given;

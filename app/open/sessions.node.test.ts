@@ -9,7 +9,7 @@ const PLAIN: Announcement = {
   id: 'one',
   cwd: '/w',
   pane: null,
-  process: { pid: 11, startKey: 'boot:1' },
+  runner: { pid: 11, startKey: 'boot:1' },
   resume: null,
 };
 
@@ -25,7 +25,7 @@ describe('kept sessions', () => {
       id: "'; DROP TABLE sessions; --",
       cwd: '/w/a b/$(x)',
       pane: { socket: '/tmp/a,b/default', serverPid: 77, pane: '%12' },
-      process: { pid: 4_000_000, startKey: 'boot:123' },
+      runner: { pid: 4_000_000, startKey: 'boot:123' },
       resume: ['claude', '--resume', "it's", '', '$(x)', '\\'],
     };
     sessions.set(full, 1000);
@@ -57,9 +57,9 @@ describe('kept sessions', () => {
     const nameless = { ...PLAIN, id: null };
     sessions.set(nameless, 1);
     sessions.set({ ...nameless, cwd: '/v' }, 2);
-    sessions.set({ ...nameless, process: { pid: 11, startKey: 'boot:2' } }, 3);
-    sessions.set({ ...nameless, process: { pid: 12, startKey: null } }, 4);
-    sessions.set({ ...nameless, process: { pid: 12, startKey: null } }, 5);
+    sessions.set({ ...nameless, runner: { pid: 11, startKey: 'boot:2' } }, 3);
+    sessions.set({ ...nameless, runner: { pid: 12, startKey: null } }, 4);
+    sessions.set({ ...nameless, runner: { pid: 12, startKey: null } }, 5);
     assert.deepEqual(
       sessions.of('ada').map(({ announcedAt }) => announcedAt),
       [5, 3, 2],
@@ -114,8 +114,8 @@ describe('kept sessions', () => {
       [{ pane: { ...pane, pane: '3' } }, /--tmux-pane "3" is not a pane/],
       [{ pane: { ...pane, pane: '%1;kill-server' } }, /is not a pane/],
       [{ pane: { ...pane, socket: '-x' } }, /socket in TMUX "-x" is not an absolute path/],
-      [{ process: { pid: 0, startKey: null } }, /--pid 0/],
-      [{ process: { pid: 2 ** 31, startKey: null } }, /--pid 2147483648/],
+      [{ runner: { pid: 0, startKey: null } }, /--pid 0/],
+      [{ runner: { pid: 2 ** 31, startKey: null } }, /--pid 2147483648/],
       [{ resume: [''] }, /the program that resumes is empty/],
       [{ resume: ['--help'] }, /can not be "--help", which is an option/],
       [{ resume: ['x', 'a\u0007'] }, /control characters/],

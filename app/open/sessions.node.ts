@@ -68,8 +68,8 @@ export function keptSessions(db: Database, platform: NodeJS.Platform = process.p
   const endIt = db.prepare('UPDATE sessions SET ended_at = ? WHERE seq = ?');
   return {
     set(announcement, at) {
-      const { persona, id, cwd, pane, process, resume } = checkedAnnouncement(announcement, platform);
-      const { pid, startKey } = process;
+      const { persona, id, cwd, pane, runner, resume } = checkedAnnouncement(announcement, platform);
+      const { pid, startKey } = runner;
       transaction(db, () => {
         if (id === null) againByProcess.run(persona, pid, startKey);
         else again.run(persona, id);
@@ -98,7 +98,7 @@ function sessionOf(row: Row): Session {
     id: row.id,
     cwd: row.cwd,
     pane: socket === null || serverPid === null || pane === null ? null : { socket, serverPid, pane },
-    process: { pid: row.pid, startKey: row.start_key },
+    runner: { pid: row.pid, startKey: row.start_key },
     resume: row.resume === null ? null : (JSON.parse(row.resume) as string[]),
     announcedAt: row.announced_at,
     endedAt: row.ended_at,

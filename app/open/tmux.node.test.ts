@@ -123,7 +123,7 @@ test('a click goes to the pane where the session lives; with no terminal there, 
     id: null,
     cwd: space.dir,
     pane,
-    process: { pid, startKey: startKeyOf(pid, here) },
+    runner: { pid, startKey: startKeyOf(pid, here) },
     resume: ['touch', space.at('resumed')],
     announcedAt: 0,
     endedAt: null,
@@ -150,7 +150,7 @@ test('a click goes to the pane where the session lives; with no terminal there, 
   await opener.open(click);
   assert.deepEqual(inner.shown(), [`ada ${pane.pane}`], 'in the terminal that is there');
   inner.ask('kill-pane', '-t', pane.pane);
-  while (lifeOf(session.process, here) !== 'gone') await sleep(10);
+  while (lifeOf(session.runner, here) !== 'gone') await sleep(10);
   await opener.open(click);
   while (!existsSync(space.at('resumed'))) await sleep(10);
   assert.deepEqual(pages, []);
