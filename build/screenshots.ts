@@ -47,7 +47,9 @@ const DUNSTRC = `[global]
     timeout = 0
 `;
 /** Of the screen: the panel's end, the menu and three banners. */
-const CORNER: Area = { width: 400, height: 290 };
+const CORNER: Area = { width: 400, height: 310 };
+/** And what is behind the first row of the menu. */
+const WIDE: Area = { width: 780, height: 350 };
 const folder = process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'img');
 
 interface Area {
@@ -118,6 +120,11 @@ async function openMenu(desktop: Desktop): Promise<void> {
   await desktop.press(ICON.x, ICON.y, 3);
 }
 
+/** The first persona's entries, by the keys of an open menu. */
+async function openFirst(desktop: Desktop): Promise<void> {
+  for (const key of ['Down', 'Right']) await run('xdotool', ['key', key], { env: desktop.env });
+}
+
 async function pages(tray: TrayProcess): Promise<void> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
   try {
@@ -146,9 +153,13 @@ await panel('dark', async (desktop, tray) => {
   await shoot(desktop, 'notifications.png', CORNER);
   await openMenu(desktop);
   await shoot(desktop, 'tray-menu-dark.png', CORNER);
+  await openFirst(desktop);
+  await shoot(desktop, 'tray-persona-dark.png', WIDE);
   await pages(tray);
 });
 await panel('light', async (desktop) => {
   await openMenu(desktop);
   await shoot(desktop, 'tray-light.png', CORNER);
+  await openFirst(desktop);
+  await shoot(desktop, 'tray-persona-light.png', WIDE);
 });
