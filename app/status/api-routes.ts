@@ -2,10 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Current, matches } from './current.ts';
 import type { EventPages } from './event-pages.ts';
 import { Refusal } from './problem.ts';
-import { eventsQuery } from './queries.ts';
+import { EVENTS_QUERY, eventsQuery } from './queries.ts';
 
 /** Kept by a browser, but asked for anew each time. */
 export const REVALIDATE = 'private, no-cache';
+
+const PRESET = EVENTS_QUERY.properties;
 
 /**
  * What a script asks: the status as a whole, the personas of it, one of them, and the events that were told. Everything
@@ -40,7 +42,7 @@ export function apiRoutes(
     reply: FastifyReply,
     persona: string | null,
   ): Promise<FastifyReply> => {
-    const { since, limit = 100, wait = 0 } = eventsQuery(request.url);
+    const { since, limit = PRESET.limit.default, wait = PRESET.wait.default } = eventsQuery(request.url);
     const asked = { persona, since: since ?? null, limit, waitSeconds: wait, right: request.right };
     const body = await pages.page(asked, signalOf(request));
     return reply.type('application/json; charset=utf-8').send(body);

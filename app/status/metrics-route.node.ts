@@ -15,7 +15,7 @@ export function metricsRoute(
     const write = await writer();
     const { loops, readers, status } = of;
     // after the load, so that the numbers are those of this moment
-    const metrics = metricsOf({ status: status(), tally: loops.tally, readers: readers(), process: figures() });
+    const metrics = metricsOf({ status: status(), tally: loops.tally, readers: readers(), figures: figures() });
     const { type, text } = await write(metrics);
     return reply.type(type).send(text);
   });

@@ -38,16 +38,16 @@ export function metricsOf(of: {
   readonly status: StatusWire;
   readonly tally: Tally;
   readonly readers: ReaderFigures;
-  readonly process: ProcessFigures;
+  readonly figures: ProcessFigures;
 }): readonly Metric[] {
-  const { status, tally, readers, process } = of;
+  const { status, tally, readers, figures } = of;
   const { personas, totals } = status;
   const shown = personas.filter(({ hidden }) => !hidden);
   const each = (value: (persona: PersonaWire) => number | null): readonly Sample[] =>
     personas.flatMap((persona) => samples(value(persona), { persona: nameOf(persona), source: persona.source }));
   const all: readonly Metric[] = [
     gauge('hivebar_build_info', 'Always 1; the version is in the labels.', [
-      { labels: { version: status.version, node: process.node }, value: 1 },
+      { labels: { version: status.version, node: figures.node }, value: 1 },
     ]),
     gauge(
       'hivebar_personas',
@@ -107,10 +107,10 @@ export function metricsOf(of: {
       'Events that were told, by kind.',
       [...tally.events].map(([event, value]) => ({ labels: { event }, value })),
     ),
-    gauge('process_start_time_seconds', 'When the process began.', samples(process.startedAtSeconds)),
-    counter('process_cpu_seconds_total', 'CPU time of the process.', samples(process.cpuSeconds)),
-    gauge('process_resident_memory_bytes', 'Resident memory of the process.', samples(process.residentBytes)),
-    gauge('nodejs_heap_size_used_bytes', 'Memory of live objects.', samples(process.heapUsedBytes)),
+    gauge('process_start_time_seconds', 'When the process began.', samples(figures.startedAtSeconds)),
+    counter('process_cpu_seconds_total', 'CPU time of the process.', samples(figures.cpuSeconds)),
+    gauge('process_resident_memory_bytes', 'Resident memory of the process.', samples(figures.residentBytes)),
+    gauge('nodejs_heap_size_used_bytes', 'Memory of live objects.', samples(figures.heapUsedBytes)),
   ];
   return all.filter((metric) => metric.samples.length > 0);
 }

@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync } from 'node:fs';
-import { Agent, createServer, type IncomingMessage, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect, createServer as createSocketServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -170,11 +171,19 @@ async function statusJson() {
   };
 }
 
+/** A server that does nothing else, in a process of its own as ours is. */
 async function bareServer(body: string): Promise<Disposable & { readonly port: number }> {
-  const server = createServer((_request, response) => response.end(body));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { port, [Symbol.dispose]: () => void server.close().closeAllConnections() };
+  const program = `
+    let body = '';
+    process.stdin.setEncoding('utf8').on('data', (chunk) => { body += chunk; }).on('end', () => {
+      const server = require('node:http').createServer((_request, response) => response.end(body));
+      server.listen(0, '127.0.0.1', () => process.stdout.write(String(server.address().port)));
+    });
+  `;
+  const child = spawn(process.execPath, ['-e', program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const port = new Promise<number>((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(Number(chunk))));
+  child.stdin.end(body);
+  return { port: await port, [Symbol.dispose]: () => void child.kill() };
 }
 
 function get(agent: Agent, port: number, path: string, etag?: string): Promise<Got> {

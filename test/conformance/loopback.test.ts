@@ -143,7 +143,7 @@ const TOKENS: readonly (readonly [readonly string[], string])[] = [
   [['Authorization: Bearer wrong'], 'a wrong token'],
 ];
 
-describe('every route of the server', () => {
+describe('S12: every route of the server', () => {
   test('is asked: there are those everybody knows of', () => {
     const names = new Set(rig.server.routes);
     for (const one of 'GET /,GET /status.json,GET /healthz,GET /readyz,GET /metrics,GET /openapi.json,GET /api/v1/stream,GET /api/v1/events,POST /api/send,POST /api/v1/token,POST /api/v1/actions/:name'.split(
