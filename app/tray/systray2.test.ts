@@ -12,10 +12,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { createBoard } from '../../core/board/index.ts';
+import { exactly } from '../../core/model/index.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { type Desktop, poll, skipUnless, startDesktop, trayHelperMissing } from '../../test/kit/desktop/index.ts';
 import type { TrayDriver } from './driver.ts';
 import { openIcons } from './icons.node.ts';
+import { trayModel } from './menu.ts';
 import type { MenuEntry, TrayModel, Wanted } from './model.ts';
 import { openHelperTray } from './systray2.node.ts';
 
@@ -142,6 +145,70 @@ describe('the helper on a real panel', { skip: skipUnless(trayHelperMissing()) }
     }
     tray.driver.show(model([command('ada', 'ada')], {}, false));
     await desktop.tray.waitLabel(/^Pause notifications$/);
+  });
+
+  test('the menu of the board is usable without submenus: a row opens its persona, switches stand at top level', async () => {
+    await using tray = startTray({ env: desktop.env });
+    const board = createBoard(silentLog);
+    const at = Date.now();
+    const seen = {
+      is: 'looked',
+      at,
+      reach: { is: 'up', since: at },
+      urgent: exactly(0),
+      vital: { is: 'live' },
+    } as const;
+    for (const [persona, source, unread] of [
+      ['dev_ops', 'local', 2],
+      ['river', 'kijito', 0],
+      ['gone', 'local', 1],
+    ] as const) {
+      const plain = { address: persona, label: persona, stem: persona, eventsFile: null, lastEventId: null };
+      board.put({ is: 'joined', at, persona, source, staleAfterMs: 60_000, ...plain });
+      board.put({ ...seen, persona, unread: exactly(unread), cursor: 1 });
+    }
+    board.put({ is: 'hidden', at, persona: 'gone', hidden: true });
+    board.put({ is: 'quiet', at, on: true, until: { is: 'never' } });
+    board.put({ is: 'autostart', at, on: false });
+    tray.driver.show(trayModel(board.snapshot(), at, () => ''));
+    await desktop.tray.waitLabel(/^dev_ops - 2 unread$/);
+    assert.deepEqual((await desktop.tray.text()).split('\n'), [
+      '2 unread (off)',
+      '---',
+      'local (off)',
+      'dev_ops - 2 unread',
+      'kijito (off)',
+      'river - no unread',
+      'Hidden (1)',
+      '---',
+      'Open status page',
+      'Poll now',
+      'Pause notifications',
+      '✓ Quiet hours',
+      'Start at login',
+      '---',
+      'Quit',
+    ]);
+    for (const label of [
+      'dev_ops - 2 unread',
+      'Hidden (1)',
+      'Pause notifications',
+      '✓ Quiet hours',
+      'Start at login',
+    ]) {
+      await desktop.tray.click(label);
+    }
+    await poll(
+      () => 'five clicks',
+      () => tray.wanted.length === 5 || null,
+    );
+    assert.deepEqual(tray.wanted, [
+      { name: 'open', params: { persona: 'dev_ops' } },
+      { name: 'page', params: {} },
+      { name: 'pause', params: {} },
+      { name: 'quiet-hours', params: { on: false } },
+      { name: 'autostart', params: { on: true } },
+    ]);
   });
 
   test('the icon changes with the state', async () => {
