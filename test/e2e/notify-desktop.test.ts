@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Desktop, desktopMissing, poll, type Shown, skipUnless, startDesktop } from '../kit/desktop/index.ts';
+import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
+
+const skip = skipUnless(desktopMissing());
+const DAEMON = { dest: 'org.freedesktop.Notifications', path: '/org/freedesktop/Notifications' } as const;
+/** Field report S8. */
+const S8 = 'Fish & <b>Chips</b> <a href="http://x">click</a> 👩‍👩‍👧 ٱلعربية';
+
+describe('banners on a desktop with buttons (dunst, its menu answered by a script)', { skip }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hivebar-notify-e2e-'));
+  const at = (name: string): string => join(folder, name);
+  let desktop: Desktop;
+  let dunst: ChildProcess;
+  let home: TrayHome;
+  let tray: TrayProcess;
+
+  before(async () => {
+    desktop = await startDesktop({ host: 'none', notify: 'none' });
+    script('menu', `tee '${at('offered')}' | grep -m1 -F "$(cat '${at('choice')}')"`);
+    script('xdg-open', `printf '%s\\n' "$1" >> '${at('opened')}'`);
+    writeFileSync(
+      at('dunstrc'),
+      `[global]\n    dmenu = ${at('menu')}\n    idle_threshold = 0\n    sort = no\n    markup = full\n[urgency_normal]\n    timeout = 0\n`,
+    );
+    dunst = spawn('dunst', ['-conf', at('dunstrc')], { env: desktop.env, stdio: 'ignore' });
+    await poll(
+      () => 'dunst',
+      async () => (await capabilities().catch(() => null)) !== null || null,
+    );
+    home = trayHome();
+    tray = await home.start(['--no-tray'], {
+      DBUS_SESSION_BUS_ADDRESS: desktop.env.DBUS_SESSION_BUS_ADDRESS ?? '',
+      PATH: `${folder}${delimiter}${process.env.PATH}`,
+    });
+    await tray.until('dunst', ({ notifications }) => /^D-Bus, dunst/.test(notifications.state));
+  });
+  after(async () => {
+    await tray?.[Symbol.asyncDispose]();
+    home?.[Symbol.dispose]();
+    dunst?.kill();
+    await desktop?.[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function script(name: string, body: string): void {
+    writeFileSync(at(name), `#!/bin/sh\n${body}\n`);
+    chmodSync(at(name), 0o755);
+  }
+
+  async function capabilities(): Promise<readonly unknown[]> {
+    const [list] = await desktop.bus.call({ ...DAEMON, iface: DAEMON.dest, member: 'GetCapabilities' });
+    return list as readonly unknown[];
+  }
+
+  /** Opens dunst's menu, in which every button of every banner is a line, and takes the one of this banner. */
+  async function press(banner: Shown, button: string): Promise<void> {
+    const place = banner.actions.indexOf(button);
+    assert.ok(place > 0, `no button ${button}, only ${banner.actions}`);
+    writeFileSync(at('choice'), `[${banner.id},${banner.actions[place - 1]}]`);
+    await desktop.bus.call({ ...DAEMON, iface: 'org.dunstproject.cmd0', member: 'ContextMenuCall' });
+  }
+
+  async function mail(to: string, content: string, from = 'river'): Promise<Shown> {
+    await tray.post('/api/send', { to, from, content });
+    return await desktop.notifications.wait(new RegExp(`^${to}: `));
+  }
+
+  test('S8 hostile text is what a person reads: no bold, no link, in a daemon that reads markup', async () => {
+    assert.ok((await capabilities()).includes('body-markup'));
+    const { summary, body } = await mail('fish', S8, '<b>cook</b>');
+    assert.equal(summary, 'fish: 1 new');
+    assert.doesNotMatch(body, /[<>]/, 'nothing that markup could begin with');
+    assert.match(body, /&amp; &lt;b&gt;Chips&lt;\/b&gt; &lt;a href=/);
+    assert.doesNotMatch(body, /&amp;(amp|lt|gt);/, 'escaped once');
+    const read = body.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+    assert.equal(read.replace(/[\u2068\u2069]/g, ''), `<b>cook</b>: ${S8}`);
+  });
+
+  test('a click on a banner opens what it is about', async () => {
+    const banner = await mail('clicked', 'open me');
+    await press(banner, 'Open');
+    const url = await poll(
+      () => 'a page that is opened',
+      () => (existsSync(at('opened')) ? readFileSync(at('opened'), 'utf8').trim() : null) || null,
+    );
+    assert.match(url, new RegExp(`^${tray.url}/.*clicked`));
+    await gone(banner);
+  });
+
+  test('the button "Mute 1 h" mutes its persona, for an hour, and takes the banner down', async () => {
+    const banner = await mail('loud', 'again and again');
+    await press(banner, 'Mute 1 h');
+    const { muted } = await tray.persona('loud', (persona) => JSON.stringify(persona.muted) !== 'null');
+    const until = Date.parse(JSON.stringify(muted).match(/\d{4}-[^"]+/)?.[0] ?? '');
+    assert.ok(Math.abs(until - Date.now() - 3600_000) < 60_000, JSON.stringify(muted));
+    await gone(banner);
+    await tray.post('/api/send', { to: 'loud', from: 'river', content: 'and again' });
+    await tray.persona('loud', ({ unread }) => unread === 2);
+    await sleep(500);
+    assert.deepEqual(await titlesOf('loud'), ['loud: 1 new']);
+  });
+
+  test('the button "Mark as read" marks the message that the banner speaks of', async () => {
+    const banner = await mail('reader', 'read me');
+    await press(banner, 'Mark as read');
+    await tray.persona('reader', ({ unread }) => unread === 0);
+    await gone(banner);
+  });
+
+  test('who is hidden is gone from the screen, and back with the next mail when shown again', async () => {
+    const banner = await mail('shy', 'one');
+    await tray.post('/api/v1/actions/hide', { persona: 'shy' });
+    await gone(banner);
+    await tray.post('/api/send', { to: 'shy', from: 'river', content: 'two' });
+    await tray.persona('shy', ({ unread }) => unread === 2);
+    await sleep(500);
+    assert.deepEqual(await titlesOf('shy'), ['shy: 1 new']);
+  });
+
+  test('a banner to try it out is taken by the desktop; without one it is refused with the reason', async () => {
+    const taken = await home.run(['notify', 'test']);
+    assert.deepEqual([taken.code, taken.stderr], [0, '']);
+    assert.match(
+      taken.stdout,
+      /^the desktop took the banner \(D-Bus, dunst .*\); whether it shows it is up to the desktop\n$/,
+    );
+    await desktop.notifications.wait(/^Hivebar: a test\n/);
+    dunst.kill();
+    await tray.until('no daemon', ({ notifications }) => /unavailable/.test(notifications.state));
+    const refused = await home.run(['notify', 'test']);
+    assert.deepEqual([refused.code, refused.stdout], [1, '']);
+    assert.match(refused.stderr, /^the banner was refused: no notification daemon/);
+  });
+
+  async function gone({ id, summary }: Shown): Promise<void> {
+    await poll(
+      () => `the end of "${summary}"`,
+      async () => !(await desktop.notifications.open()).some((shown) => shown.id === id) || null,
+    );
+  }
+
+  async function titlesOf(persona: string): Promise<string[]> {
+    return (await desktop.notifications.list()).flatMap(({ summary }) =>
+      summary.startsWith(`${persona}: `) ? [summary] : [],
+    );
+  }
+});
