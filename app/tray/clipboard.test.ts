@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { realClock } from '../../core/ports/index.ts';
+import { desktopMissing, skipUnless, startDesktop } from '../../test/kit/desktop/index.ts';
+import { programOnPath } from '../programs.node.ts';
 import { type Copied, copyText } from './clipboard.node.ts';
 
 const HOSTILE = `hivebar tail '--help; touch PWNED; $(touch PWNED)' --follow\n-e \`x\` ünïcode 🐝`;
@@ -86,4 +90,15 @@ describe('the clipboard', () => {
       });
     }
   });
+});
+
+const xclip = programOnPath('xclip', process.env, process.platform);
+const missing = desktopMissing() ?? (xclip === null ? 'xclip missing (Debian: apt-get install xclip)' : null);
+
+test('on a real desktop any program can paste the text afterwards', { skip: skipUnless(missing) }, async () => {
+  await using desktop = await startDesktop({ host: 'none', notify: 'none' });
+  const copied = await copyText(HOSTILE, { platform: 'linux', env: desktop.env, clock: realClock });
+  assert.deepEqual(copied, { is: 'copied', by: xclip });
+  const { stdout } = await promisify(execFile)('xclip', ['-o', '-selection', 'clipboard'], { env: desktop.env });
+  assert.equal(stdout, HOSTILE);
 });
