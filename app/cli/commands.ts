@@ -19,6 +19,46 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'store',
     load: () => import('./inbox.ts'),
   },
+  tail: {
+    summary: "print a persona's events, each once, and follow them",
+    needs: 'bare',
+    load: () => import('./tail.ts'),
+  },
+  open: {
+    summary: "open a persona's session, or the status page",
+    needs: 'tray',
+    load: () => import('./open.ts'),
+  },
+  mute: {
+    summary: 'no notifications of one persona, for a time or for ever',
+    needs: 'tray',
+    load: () => import('./mute.ts'),
+  },
+  unmute: {
+    summary: 'notifications of a muted persona again',
+    needs: 'tray',
+    load: () => import('./unmute.ts'),
+  },
+  hide: {
+    summary: 'leave a persona out of tray, page, totals and notifications',
+    needs: 'tray',
+    load: () => import('./hide.ts'),
+  },
+  unhide: {
+    summary: 'show a hidden persona again',
+    needs: 'tray',
+    load: () => import('./unhide.ts'),
+  },
+  pause: {
+    summary: 'no notifications at all, for a time or until resumed',
+    needs: 'tray',
+    load: () => import('./pause.ts'),
+  },
+  resume: {
+    summary: 'notifications again after a pause',
+    needs: 'tray',
+    load: () => import('./resume.ts'),
+  },
   session: {
     summary: 'say where a persona works, so that a click opens its session',
     needs: 'store',

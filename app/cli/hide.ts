@@ -1,0 +1,8 @@
+import { personaAction } from './persona-action.ts';
+
+export const command = personaAction({
+  name: 'hide',
+  about: ['It is watched and its event file written as ever, but tray, page, totals and notifications leave it out.'],
+  does: 'out of sight',
+  done: (persona) => `${persona} is hidden`,
+});

@@ -1,0 +1,138 @@
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Followed, type Follower, type From, follow, openFollower } from '../../core/events/index.ts';
+import { realFiles } from '../../core/ports/index.ts';
+import { ownDirs, realDisk, stemOf } from '../../core/state/index.ts';
+import type { Command, Io } from './command.ts';
+import { keptPersonas } from './kept-personas.ts';
+import { lineOutput } from './line-output.node.ts';
+import { nearest } from './nearest.ts';
+import { usage } from './outcome.ts';
+import { printable } from './printable.ts';
+import { stderrLog } from './stderr-log.ts';
+import { stopSignal } from './stop-signal.node.ts';
+import { openCursor, type TailCursor } from './tail-cursor.ts';
+
+/** The position to go on from is not kept any more: what came after it may be missing. */
+const EXIT_GAP = 3;
+
+export const command: Command = {
+  usage: 'tail PERSONA [--follow] [--lines N | --since EVENT_ID | --cursor FILE]',
+  about: [
+    "Prints a persona's events as they stand in its event file and the archives, a JSON line each: every event once and in",
+    'order, also over rotations and restarts. It reads files only, so hivebar need not run.',
+    '',
+    '  --follow          wait for more, until it is stopped',
+    '  --lines N         begin with the last N events (default 10)',
+    '  --since EVENT_ID  begin after that event',
+    '  --cursor FILE     keep the position in FILE, and go on from there the next time; at first with the oldest event.',
+    '                    It moves on when the lines are written out, so a kill repeats some and loses none',
+    '',
+    'Exit codes: 0 done, stopped, or nobody reads any more; 1 failed, or there are no events yet; 2 wrong usage;',
+    '3 the position is no longer kept, so that events may be missing: nothing was printed.',
+  ],
+  examples: [
+    { run: 'hivebar tail ada', does: 'the last ten events' },
+    { run: 'hivebar tail ada --follow --lines 0', does: 'what comes from now on' },
+    { run: 'hivebar tail ada --cursor ada.cursor', does: 'everything since the last time' },
+    { run: 'hivebar tail ada --since ada:new:12', does: 'everything after one event' },
+  ],
+  async run(args, io) {
+    const { persona, follows, from, cursorFile } = parsed(args);
+    const { state } = ownDirs({ ...io.env });
+    const path = join(state, 'events', `events.${stemOf(persona)}.ndjson`);
+    const disk = realDisk(stderrLog(io, 'hivebar tail'));
+    const cursor = cursorFile === null ? null : openCursor(disk, resolve(cursorFile), persona);
+    const position = cursor?.position ?? null;
+    const opened = openFollower(realFiles, path, position === null ? from : { is: 'after', ...position });
+    if (opened.is === 'unknown') {
+      const id = position?.eventId ?? (from.is === 'after' ? from.eventId : '');
+      io.err(`hivebar tail: ${unknownEvent(id, opened.oldest, position === null ? null : cursorFile)}\n`);
+      return EXIT_GAP;
+    }
+    using follower = opened.follower;
+    if (opened.isEmpty) {
+      io.err(`hivebar tail: ${nothingYet(persona, path, keptPersonas(state))}\n`);
+      if (!follows) return 1;
+    }
+    await print(io, follower, follows ? path : null, cursor);
+    return 0;
+  },
+};
+
+/** Until there is no more, or with a path to watch until it is stopped or nobody reads. */
+async function print(io: Io, follower: Follower, path: string | null, cursor: TailCursor | null): Promise<void> {
+  const stop = stopSignal();
+  const output = lineOutput();
+  let foreign = 0;
+  for await (const found of path === null ? untilEnd(follower, stop) : follow(follower, path, stop)) {
+    if (found.is === 'gap') {
+      const after = found.after === null ? '' : ` after ${printable(found.after)}`;
+      io.err(`hivebar tail: events${after} may be missing: their file was rotated away before it was read\n`);
+      continue;
+    }
+    if (found.foreign > 0 && foreign === 0) io.err('hivebar tail: leaving out lines that are no events\n');
+    foreign += found.foreign;
+    const last = found.lines.at(-1);
+    if (last === undefined) continue;
+    const done = await output.write(found.lines.map(({ text }) => `${text}\n`).join(''), stop);
+    if (done !== 'written') return;
+    cursor?.save(last);
+  }
+}
+
+async function* untilEnd(
+  follower: Follower,
+  stop: AbortSignal,
+): AsyncGenerator<Exclude<Followed, { is: 'end' }>, void> {
+  for (let found = follower.next(); found.is !== 'end' && !stop.aborted; found = follower.next()) yield found;
+}
+
+function unknownEvent(id: string, oldest: string | null, cursorFile: string | null): string {
+  const kept = oldest === null ? 'no event is kept' : `the oldest one that is kept is ${printable(oldest)}`;
+  const next =
+    cursorFile === null
+      ? 'leave out --since to go on with what there is'
+      : `move ${cursorFile} away to go on with that`;
+  return `event ${printable(id)} is not kept: ${kept}, and what came in between can not be had here: ${next}`;
+}
+
+function nothingYet(persona: string, path: string, kept: readonly string[]): string {
+  const close = nearest(persona, kept);
+  const hint = close === null ? '' : `: did you mean ${printable(close)}?`;
+  return `${printable(persona)} has no events yet (${path})${hint}`;
+}
+
+function parsed(args: readonly string[]): {
+  readonly persona: string;
+  readonly follows: boolean;
+  readonly from: From;
+  readonly cursorFile: string | null;
+} {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: {
+        follow: { type: 'boolean', short: 'f', default: false },
+        lines: { type: 'string', short: 'n' },
+        since: { type: 'string' },
+        cursor: { type: 'string' },
+      },
+      allowPositionals: true,
+    });
+    const { follow: follows, lines, since, cursor } = values;
+    const [persona, ...rest] = positionals;
+    if (persona === undefined || persona === '') throw new Error('whose events? Give the name of a persona');
+    if (rest.length > 0) throw new Error(`one persona at a time, not also ${rest.join(' ')}`);
+    const given = Object.entries({ lines, since, cursor }).filter(([, value]) => value !== undefined);
+    if (given.length > 1) throw new Error(`give only one of ${given.map(([name]) => `--${name}`).join(' and ')}`);
+    if (lines !== undefined && !/^\d{1,9}$/.test(lines)) throw new Error(`--lines ${lines}: must be a whole number`);
+    if (since === '' || cursor === '') throw new Error(`--${since === '' ? 'since' : 'cursor'}: is empty`);
+    if (cursor !== undefined) return { persona, follows, from: { is: 'oldest' }, cursorFile: cursor };
+    if (since !== undefined)
+      return { persona, follows, from: { is: 'after', eventId: since, place: null }, cursorFile: null };
+    return { persona, follows, from: { is: 'last', events: Number(lines ?? 10) }, cursorFile: null };
+  } catch (error) {
+    throw usage(error);
+  }
+}

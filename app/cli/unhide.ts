@@ -1,0 +1,8 @@
+import { personaAction } from './persona-action.ts';
+
+export const command = personaAction({
+  name: 'unhide',
+  about: ['Tray, page, totals and notifications show it again.'],
+  does: 'in sight again',
+  done: (persona) => `${persona} is shown again`,
+});

@@ -1,0 +1,8 @@
+import { personaAction } from './persona-action.ts';
+
+export const command = personaAction({
+  name: 'unmute',
+  about: ['Its notifications come again.'],
+  does: 'notifications come again',
+  done: (persona) => `${persona} is not muted any more`,
+});
