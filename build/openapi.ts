@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createActions } from '../app/actions/index.ts';
 import * as answers from '../app/status/answers.ts';
+import { HOURS, LIMIT } from '../app/status/history-query.ts';
 import { EVENTS_QUERY, STREAM_QUERY, TOKEN_BODY } from '../app/status/queries.ts';
 import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../app/status/wire.ts';
 import { realClock } from '../core/ports/index.ts';
@@ -17,7 +18,7 @@ interface ObjectSchema {
 interface Operation {
   readonly id: string;
   readonly summary: string;
-  readonly tag: 'status' | 'events' | 'actions' | 'local hive' | 'page';
+  readonly tag: 'status' | 'events' | 'history' | 'actions' | 'local hive' | 'page';
   /** `never`: also where the setting `tokenEverywhere` asks for it on all others. */
   readonly token: 'always' | 'never' | 'if told to';
   readonly path?: Readonly<Record<string, string>>;
@@ -35,6 +36,7 @@ const text = (type: string) => ({ type, schema: { type: 'string' } });
 const PERSONA = { id: 'The id of a persona, percent-encoded.' };
 const NO_PERSONA = 'no such persona is watched';
 const BAD_QUERY = 'the query does not fit';
+const NO_HISTORY = 'there is no history now';
 const EVENT_REFUSALS = {
   400: BAD_QUERY,
   410: 'no event that is kept has this id: ask with an empty `since`, or without it, and go on from `last`',
@@ -151,6 +153,34 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     headers: { 'Last-Event-ID': 'As `since`, and before it.' },
     answer: text('text/event-stream'),
     refusals: { 400: BAD_QUERY, 503: 'too many streams are open' },
+  },
+  'GET /api/v1/history': {
+    id: 'history',
+    summary: 'Counts and states of all personas over the last hours',
+    tag: 'history',
+    token: 'if told to',
+    query: { properties: { hours: HOURS } },
+    answer: json(answers.HistoryAnswer),
+    refusals: { 400: BAD_QUERY, 503: NO_HISTORY },
+  },
+  'GET /api/v1/personas/:id/history': {
+    id: 'personaHistory',
+    summary: 'Counts and states of one persona over the last hours',
+    tag: 'history',
+    token: 'if told to',
+    path: PERSONA,
+    query: { properties: { hours: HOURS } },
+    answer: json(answers.PersonaHistoryAnswer),
+    refusals: { 400: BAD_QUERY, 404: 'nothing is known of such a persona', 503: NO_HISTORY },
+  },
+  'GET /api/v1/alerts': {
+    id: 'alerts',
+    summary: 'Outages, with their durations',
+    tag: 'history',
+    token: 'if told to',
+    query: { properties: { limit: LIMIT } },
+    answer: json(answers.AlertsAnswer),
+    refusals: { 400: BAD_QUERY, 503: NO_HISTORY },
   },
   'GET /api/inbox': {
     id: 'inbox',

@@ -25,6 +25,8 @@ function persona(over: Partial<StatusWire['personas'][number]>): StatusWire['per
     asOf: '2026-06-20T09:59:58.500000+00:00',
     staleAfter: '2026-06-20T10:01:00.000000+00:00',
     muted: null,
+    hidden: false,
+    hidden: false,
     eventsFile: null,
     ...over,
   };
@@ -42,7 +44,8 @@ function status(personas: StatusWire['personas'], unread: number | null): Status
     personas,
     causes: [],
     tray: { state: 'off' },
-    notifications: { state: 'off', pausedUntil: null },
+    notifications: { state: 'off', pausedUntil: null, quietUntil: null },
+    autostart: null,
   };
 }
 
@@ -86,6 +89,12 @@ test('a person reads the sum, then a row a persona: exact, at least, unknown, ol
       '',
     ].join('\n'),
   );
+});
+
+test('who is hidden is counted and not shown', () => {
+  const text = statusTable(status([persona({}), persona({ id: 'bo', label: 'bo', hidden: true })], 3));
+  assert.match(text, /^3\+ unread, 1 up, 1 down, 1 hidden\n/);
+  assert.ok(!text.includes('bo'));
 });
 
 test('with nobody to watch it says so', () => {

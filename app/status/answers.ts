@@ -41,6 +41,81 @@ export const EventsAnswer = Type.Object(
   { additionalProperties: false },
 );
 
+const Time = Type.String({ description: 'As every time of the status.' });
+
+export const HistoryAnswer = Type.Object(
+  {
+    from: Time,
+    to: Time,
+    slots: Type.Integer({ description: 'How many slots of equal length there are.' }),
+    personas: Type.Record(
+      Type.String(),
+      Type.Object(
+        {
+          unread: Type.Array(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]), {
+            description: 'A number a slot, the last known in it. Null: none was.',
+          }),
+          states: Type.String({
+            pattern: '^[UFD-]*$',
+            description: 'A letter a slot, the worst in it: U up, F failing, D down, - unknown.',
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'By id.' },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const PersonaHistoryAnswer = Type.Object(
+  {
+    from: Time,
+    to: Time,
+    points: Type.Array(Type.Array(Type.Union([Type.String(), Type.Integer(), Type.Null()])), {
+      description: '`[time, unread]`: from then on so many, null where it is not known.',
+    }),
+    states: Type.Array(
+      Type.Object(
+        {
+          state: Type.Union([
+            Type.Literal('up'),
+            Type.Literal('failing'),
+            Type.Literal('down'),
+            Type.Literal('unknown'),
+          ]),
+          from: Time,
+          to: Time,
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'Without gaps.' },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const AlertsAnswer = Type.Object(
+  {
+    alerts: Type.Array(
+      Type.Object(
+        {
+          key: Type.String({ description: 'The same key is the same cause.' }),
+          scope: Type.Union([Type.Literal('persona'), Type.Literal('source'), Type.Literal('machine')]),
+          message: Type.String(),
+          personas: Type.Array(Type.String()),
+          since: Time,
+          until: Type.Union([Time, Type.Null()], { description: 'Null: it goes on.' }),
+          seconds: Type.Integer({ minimum: 0 }),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'Newest first.' },
+    ),
+  },
+  { additionalProperties: false },
+);
+
 export const HealthAnswer = Type.Object(
   {
     ok: Type.Literal(true),

@@ -9,6 +9,7 @@ import { eventPages } from './event-pages.ts';
 import type { Place } from './guard.ts';
 import { PAGE_POLICY } from './headers.ts';
 import { healthRoutes } from './health-routes.ts';
+import { historyRoutes } from './history-routes.ts';
 import { hiveRoutes } from './hive-routes.ts';
 import { followLoops } from './loops.ts';
 import { metricsRoute } from './metrics-route.node.ts';
@@ -138,6 +139,7 @@ export async function createApp(
   });
   openapiRoute(app);
   tokenRoute(app, of.once, token, log);
+  historyRoutes(app, options.history, clock);
   hiveRoutes(app, options.hive, signalOf);
   actionRoutes(app, options.actions, signalOf);
   await app.ready();

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Board } from '../../core/board/index.ts';
+import type { HistoryReader } from '../../core/history/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { type Clock, type Log, realRandom } from '../../core/ports/index.ts';
 import type { ActionTable } from './action-routes.ts';
@@ -17,6 +18,7 @@ export interface StatusOptions {
   readonly hive: HiveApi;
   readonly actions: ActionTable;
   readonly events: EventLog;
+  readonly history: HistoryReader;
   readonly page: PageAssets;
   /** The secret of the run directory. */
   readonly token: string;

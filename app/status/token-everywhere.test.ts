@@ -30,6 +30,7 @@ function requests(): { readonly route: string; readonly bytes: (host: string, ..
     '/api/v1/actions/:name': '/api/v1/actions/echo',
     '/api/v1/personas/:id': '/api/v1/personas/zoe',
     '/api/v1/personas/:id/events': '/api/v1/personas/zoe/events',
+    '/api/v1/personas/:id/history': '/api/v1/personas/zoe/history',
   };
   return rig.server.routes.map((route) => {
     const [method = '', path = ''] = route.split(' ');

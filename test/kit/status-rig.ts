@@ -11,9 +11,10 @@ import {
 } from '../../app/status/index.ts';
 import { type Board, createBoard, type Fact } from '../../core/board/index.ts';
 import { type NewEvent, newEventId } from '../../core/events/index.ts';
+import { openHistory } from '../../core/history/index.ts';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
 import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
-import { realClock, silentLog } from '../../core/ports/index.ts';
+import { realClock, realFiles, silentLog } from '../../core/ports/index.ts';
 import { type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
 import { type Database, openDatabase, realDisk } from '../../core/state/index.ts';
 
@@ -55,10 +56,19 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     onBehind: () => {},
   });
   const board = createBoard();
+  const history = openHistory({
+    path: join(dir, 'history.sqlite'),
+    files: realFiles,
+    clock: realClock,
+    log: silentLog,
+    keepDays: 30,
+  });
+  board.facts(history.hear);
   const put = (fact: Fact): void => board.put(fact);
   const sinks = new Map<string, ReturnType<typeof outbox.sinkFor>>();
   const cleanUp = (): void => {
     hive[Symbol.dispose]();
+    history[Symbol.dispose]();
     outbox[Symbol.dispose]();
     db[Symbol.dispose]();
     rmSync(dir, { recursive: true });
@@ -68,6 +78,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     hive,
     actions: ACTIONS,
     events: outbox,
+    history,
     page: loadPage(),
     token: TOKEN,
     tokenEverywhere: false,
