@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { trayHome } from '../kit/tray-process.ts';
+
+test('S19 no session bus and no notify-send: one line, not 50; the state says why, and mail goes on', async () => {
+  const empty = mkdtempSync(join(tmpdir(), 'hivebar-no-programs-'));
+  using home = trayHome();
+  try {
+    await using tray = await home.start(['--no-tray'], { PATH: empty, XDG_RUNTIME_DIR: empty });
+    for (let i = 0; i < 50; i += 1) {
+      await tray.post('/api/send', { to: `p${i % 10}`, from: 'river', content: `mail ${i}` });
+    }
+    const { notifications } = await tray.until('50 unread', ({ totals }) => totals.unread === 50);
+    assert.match(notifications.state, /^off \(.*bus.*\)$/);
+    const lines = tray.log.filter((line) => /notification|banner/i.test(line));
+    assert.equal(lines.length, 1, lines.join('\n'));
+    await tray.cli.until('all lines of p0', () => home.mail('p0').length === 5);
+    const tried = await home.run(['notify', 'test'], { env: { PATH: empty, XDG_RUNTIME_DIR: empty } });
+    assert.equal(tried.code, 1);
+    assert.match(tried.stderr, /^the banner was refused: .*bus/);
+  } finally {
+    rmSync(empty, { recursive: true, force: true });
+  }
+});
