@@ -59,6 +59,16 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'tray',
     load: () => import('./resume.ts'),
   },
+  hive: {
+    summary: 'watch further hives, or no longer',
+    needs: 'bare',
+    load: () => import('./hive.ts'),
+  },
+  config: {
+    summary: 'show, check and change the settings',
+    needs: 'bare',
+    load: () => import('./config.ts'),
+  },
   session: {
     summary: 'say where a persona works, so that a click opens its session',
     needs: 'store',

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Conf from 'conf';
 import { Fault, faultOf } from '../../../core/model/index.ts';
@@ -46,32 +47,48 @@ export function isSettingName(name: string): name is SettingName {
  */
 export function openSettings(directory: string): SettingsFile {
   const path = settingsPath(directory);
-  const conf = explained(path, 'unreadable', () => {
-    // No schema: conf would say that something is wrong, and not where. Nor its defaults, which it would write into the
-    // person's file, where they would outlive better ones.
-    return new Conf<Settings>({
-      cwd: directory,
-      configName: 'config',
-      configFileMode: 0o600,
-      clearInvalidConfig: false,
-      deserialize: (text) => goodOf(path, checkSettings(text)) as Settings,
-    });
-  });
-  const read = (): Partial<Settings> => explained(path, 'unreadable', () => ({ ...conf.store }));
-  const write = (change: () => void): void => explained(path, 'unwritable', change);
+  const read = (): Partial<Settings> => explained(path, 'unreadable', () => goodOf(path, checkSettings(textOf(path))));
+  const write = (change: (conf: Conf<Settings>) => void): void =>
+    explained(path, 'unwritable', () => change(writer(path, directory)));
   const given = read();
   return {
     path,
     settings: { ...DEFAULTS, ...given } as Settings,
     given,
-    decide: (primary) => write(() => conf.set('primary', primary)),
+    decide: (primary) => write((conf) => conf.set('primary', primary)),
     set(name, value) {
       const checked = checkSettings(JSON.stringify({ ...read(), [name]: value }));
       if (checked.is === 'bad') throw new Fault('usage', checked.problems[0].message, SCOPE);
-      write(() => conf.set(name, value as never));
+      write((conf) => conf.set(name, value as never));
     },
-    unset: (name) => write(() => conf.delete(name)),
+    unset: (name) => write((conf) => conf.delete(name)),
   };
+}
+
+/** A file that is not there says what an empty object does; an empty file says nothing, and is wrong. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '{}';
+    throw error;
+  }
+}
+
+/**
+ * Made for a write only: by itself conf creates the directory as soon as it is there. No schema: conf would say that
+ * something is wrong, and not where. Nor its defaults, which it would write into the person's file, where they would
+ * outlive better ones.
+ */
+function writer(path: string, directory: string): Conf<Settings> {
+  return new Conf<Settings>({
+    cwd: directory,
+    configName: 'config',
+    configFileMode: 0o600,
+    clearInvalidConfig: false,
+    serialize: (settings) => `${JSON.stringify(settings, null, 2)}\n`,
+    deserialize: (text) => goodOf(path, checkSettings(text)) as Settings,
+  });
 }
 
 /** @throws Fault `settings` */

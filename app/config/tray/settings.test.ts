@@ -78,7 +78,8 @@ test("a person's own settings stay theirs: the decision is added, and nothing th
 
 test('what nobody wrote has its default; what is optional stays out', () => {
   rmSync(path);
-  const { settings, given } = openSettings(folder);
+  const { settings, given } = openSettings(join(folder, 'no', 'such'));
+  assert.ok(!existsSync(join(folder, 'no')), 'to look writes nothing');
   assert.deepEqual(given, {});
   assert.deepEqual(
     [settings.hives, settings.sound, settings.opener, settings.urlSchemes, settings.iconTheme, settings.historyDays],

@@ -1,0 +1,131 @@
+import { parseArgs } from 'node:util';
+import { ensurePrivateDir, ownDirs, realDisk } from '../../core/state/index.ts';
+import {
+  checkSettings,
+  isSettingName,
+  openSettings,
+  SETTINGS,
+  type SettingName,
+  settingsPath,
+} from '../config/tray/index.ts';
+import type { Command, Io } from './command.ts';
+import { nearest } from './nearest.ts';
+import { usage } from './outcome.ts';
+import { printable, printableJson } from './printable.ts';
+import { stderrLog } from './stderr-log.ts';
+import { textOfFile } from './text-of-file.node.ts';
+
+const NEXT_START = 'it holds from the next start of hivebar on';
+
+export const command: Command = {
+  usage: 'config path|show|validate|set KEY VALUE|unset KEY [--json]',
+  about: [
+    '  path           where the settings are',
+    '  show           every setting as it holds at the next start, and which are defaults; --json: as JSON',
+    '  validate       every mistake with its line and column; exit 1 when there is one',
+    '  set KEY VALUE  writes one setting, when it fits; VALUE is JSON, or a word as it is',
+    '  unset KEY      takes one out, so that its default holds',
+    '',
+    'A file with a mistake in it is never written to.',
+  ],
+  examples: [
+    { run: 'hivebar config set port 7500', does: 'one number' },
+    { run: 'hivebar config set quietHours \'{"from": "22:00", "to": "07:00"}\'', does: 'one object' },
+    { run: 'hivebar config validate', does: 'see what is wrong with the file' },
+  ],
+  async run(args, io) {
+    const { verb, key, value, json } = parsed(args);
+    const { config } = ownDirs({ ...io.env });
+    switch (verb) {
+      case 'path':
+        io.out(`${settingsPath(config)}\n`);
+        return 0;
+      case 'show':
+        return show(io, config, json);
+      case 'validate':
+        return validate(io, config);
+      case 'set':
+        return change(io, config, key, valueIn(value));
+      case 'unset':
+        return change(io, config, key, undefined);
+    }
+  },
+};
+
+function show(io: Io, config: string, json: boolean): number {
+  const { settings, given } = openSettings(config);
+  if (json) {
+    io.out(`${printableJson(JSON.stringify(settings))}\n`);
+    return 0;
+  }
+  const names = Object.keys(SETTINGS.properties) as SettingName[];
+  const width = Math.max(...names.map((name) => name.length));
+  for (const name of names) {
+    const value = settings[name] === undefined ? 'not set' : printableJson(JSON.stringify(settings[name]));
+    const origin = given[name] === undefined && settings[name] !== undefined ? '  (default)' : '';
+    io.out(`${name.padEnd(width)}  ${printable(value)}${origin}\n`);
+  }
+  return 0;
+}
+
+function validate(io: Io, config: string): number {
+  const path = settingsPath(config);
+  const text = textOfFile(path);
+  if (text === null) {
+    io.out(`there is no ${path}: the defaults hold\n`);
+    return 0;
+  }
+  const checked = checkSettings(text);
+  if (checked.is === 'good') {
+    io.out(`${path} is good\n`);
+    return 0;
+  }
+  for (const { line, column, message } of checked.problems)
+    io.err(`${printable(`${path}:${line}:${column}: ${message}`)}\n`);
+  return 1;
+}
+
+function change(io: Io, config: string, key: string, value: unknown): number {
+  if (!isSettingName(key)) {
+    const close = nearest(key, Object.keys(SETTINGS.properties));
+    throw usage(new Error(`there is no setting ${key}${close === null ? '' : `: did you mean ${close}?`}`));
+  }
+  const file = openSettings(config);
+  ensurePrivateDir(realDisk(stderrLog(io, 'hivebar config')), config);
+  if (value === undefined) file.unset(key);
+  else file.set(key, value);
+  const now = value === undefined ? 'has its default again' : `is ${printableJson(JSON.stringify(value))}`;
+  io.out(`${key} ${printable(now)}: ${NEXT_START}\n`);
+  return 0;
+}
+
+/** JSON, else the word itself: `config set tray none` needs no quotes. */
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text; // whether a text fits is for the schema to say
+  }
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: { json: { type: 'boolean', default: false } },
+      allowPositionals: true,
+    });
+    const [verb, key = '', value = '', ...rest] = positionals;
+    const takes = { path: 1, show: 1, validate: 1, set: 3, unset: 2 } as const;
+    if (verb === undefined || !Object.hasOwn(takes, verb)) throw new Error('say path, show, validate, set or unset');
+    const known = verb as keyof typeof takes;
+    if (positionals.length < takes[known])
+      throw new Error(`config ${verb}: needs ${known === 'set' ? 'KEY VALUE' : 'KEY'}`);
+    if (positionals.length > takes[known])
+      throw new Error(`config ${verb}: too much (${[...positionals.slice(takes[known], 3), ...rest].join(' ')})`);
+    if (values.json && verb !== 'show') throw new Error('--json is for config show');
+    return { verb: known, key, value, json: values.json };
+  } catch (error) {
+    throw usage(error);
+  }
+}

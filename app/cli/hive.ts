@@ -1,0 +1,172 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Fault } from '../../core/model/index.ts';
+import { readCredential } from '../../core/net/index.ts';
+import { ensurePrivateDir, ownDirs, realDisk } from '../../core/state/index.ts';
+import { checkHive, type FurtherHive, openSettings, RESERVED_NAMES, type Settings } from '../config/tray/index.ts';
+import type { Command, Io } from './command.ts';
+import { nearest } from './nearest.ts';
+import { usage } from './outcome.ts';
+import { printable, printableJson } from './printable.ts';
+import { stderrLog } from './stderr-log.ts';
+
+const NEXT_START = 'from the next start of hivebar on';
+
+export const command: Command = {
+  usage: 'hive add URL [--name NAME] [--token-file FILE] | list [--json] | remove NAME|URL',
+  about: [
+    'The hives that hivebar watches beside the primary one. NAME is the prefix of their personas: ada of the hive team is',
+    'team-ada, in status, files and commands. Without --name it is the first part of the host name.',
+    '',
+    '  --token-file FILE   the token the hive asks for',
+    '  --json              list as JSON',
+  ],
+  examples: [
+    { run: 'hivebar hive add https://team.example.org', does: 'watch a hive, as team' },
+    { run: 'hivebar hive add http://10.0.0.5:7474 --name office', does: 'one on the local network' },
+    { run: 'hivebar hive remove office', does: 'no longer watch it; its event files stay' },
+  ],
+  async run(args, io) {
+    const said = parsed(args);
+    const { config } = ownDirs({ ...io.env });
+    switch (said.verb) {
+      case 'list':
+        return list(io, openSettings(config).settings, said.json);
+      case 'add':
+        return add(io, config, said);
+      case 'remove':
+        return remove(io, config, said.what);
+    }
+  },
+};
+
+function list(io: Io, { primary, hives }: Settings, json: boolean): number {
+  if (json) {
+    io.out(`${printableJson(JSON.stringify({ primary: primary ?? null, hives }))}\n`);
+    return 0;
+  }
+  const first =
+    primary === undefined ? 'not decided before the first run' : primary.is === 'local' ? 'this machine' : primary.base;
+  const rows = [
+    { name: 'primary', at: first },
+    ...(primary?.is === 'kijito' ? [{ name: 'local', at: 'this machine' }] : []),
+    ...hives.map(({ name, base, tokenFile }) => ({
+      name,
+      at: tokenFile === undefined ? base : `${base}  (token: ${tokenFile})`,
+    })),
+  ];
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  for (const { name, at } of rows) io.out(`${name.padEnd(width)}  ${printable(at)}\n`);
+  return 0;
+}
+
+function add(io: Io, config: string, said: Adds): number {
+  const log = stderrLog(io, 'hivebar hive');
+  const tokenFile = said.tokenFile === null ? null : resolve(said.tokenFile);
+  const hive: FurtherHive = {
+    name: nameOf(said),
+    base: said.url,
+    ...(tokenFile === null ? {} : { tokenFile }),
+  };
+  checkHive(hive);
+  if (tokenFile !== null) readCredential({ tokenFile, tokenVariable: undefined, authHeader: null }, log);
+  const file = openSettings(config);
+  const { hives, primary } = file.settings;
+  const taken = hives.find(({ name, base }) => name === hive.name || sameUrl(base, hive.base));
+  if (taken !== undefined) throw new Fault('usage', `${taken.name} is ${taken.base} already`, SCOPE);
+  if (primary?.is === 'kijito' && sameUrl(primary.base, hive.base))
+    throw new Fault('usage', `${hive.base} is the primary hive already`, SCOPE);
+  ensurePrivateDir(realDisk(log), config);
+  file.set('hives', [...hives, hive]);
+  io.out(`${hive.name} is ${printable(hive.base)}: its personas are ${hive.name}-NAME, ${NEXT_START}\n`);
+  return 0;
+}
+
+function remove(io: Io, config: string, what: string): number {
+  const file = openSettings(config);
+  const { hives } = file.settings;
+  const gone = hives.find(({ name, base }) => name === what || sameUrl(base, what));
+  if (gone === undefined) {
+    const close = nearest(
+      what,
+      hives.map(({ name }) => name),
+    );
+    const hint = close === null ? '' : `did you mean ${close}? `;
+    io.err(`hivebar hive: there is no hive ${printable(what)}: ${hint}see hivebar hive list\n`);
+    return 1;
+  }
+  const rest = hives.filter((hive) => hive !== gone);
+  if (rest.length === 0) file.unset('hives');
+  else file.set('hives', rest);
+  io.out(`${gone.name} (${printable(gone.base)}) is not watched, ${NEXT_START}; its event files stay\n`);
+  return 0;
+}
+
+const SCOPE = { is: 'machine', key: 'hive' } as const;
+
+/** As given, else the first part of the host's name: of an address there is none. */
+function nameOf({ name, url }: Adds): string {
+  if (name !== null) {
+    if (RESERVED_NAMES.some((reserved) => reserved === name))
+      throw new Fault('usage', `--name ${name}: taken by another source (${RESERVED_NAMES.join(', ')})`, SCOPE);
+    if (!/^[a-z0-9]{1,32}$/.test(name))
+      throw new Fault('usage', `--name ${name}: must be of a-z and 0-9, with 32 at most`, SCOPE);
+    return name;
+  }
+  const part = /^([a-z][a-z0-9]{0,31})(\.|$)/.exec(URL.parse(url)?.hostname ?? '')?.[1];
+  if (part === undefined || part === 'localhost' || RESERVED_NAMES.some((reserved) => reserved === part))
+    throw new Fault('usage', `say what to call ${url}, with --name`, SCOPE);
+  return part;
+}
+
+function sameUrl(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((text) => URL.parse(text)?.href.replace(/\/+$/, ''));
+  return one !== undefined && one === other;
+}
+
+interface Adds {
+  readonly verb: 'add';
+  readonly url: string;
+  readonly name: string | null;
+  readonly tokenFile: string | null;
+}
+
+type Said =
+  | Adds
+  | { readonly verb: 'list'; readonly json: boolean }
+  | { readonly verb: 'remove'; readonly what: string };
+
+function parsed(args: readonly string[]): Said {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: {
+        name: { type: 'string' },
+        'token-file': { type: 'string' },
+        json: { type: 'boolean', default: false },
+      },
+      allowPositionals: true,
+    });
+    const [verb, what, ...rest] = positionals;
+    const { name, 'token-file': tokenFile, json } = values;
+    if (rest.length > 0) throw new Error(`too much: ${rest.join(' ')}`);
+    if (verb !== 'add' && (name !== undefined || tokenFile !== undefined))
+      throw new Error('--name and --token-file are for hive add');
+    if (verb !== 'list' && json) throw new Error('--json is for hive list');
+    switch (verb) {
+      case 'add':
+        if (what === undefined) throw new Error('hive add: needs the URL of a hive');
+        return { verb, url: what, name: name ?? null, tokenFile: tokenFile ?? null };
+      case 'list':
+        if (what !== undefined) throw new Error(`hive list: too much (${what})`);
+        return { verb, json };
+      case 'remove':
+        if (what === undefined) throw new Error('hive remove: needs the name or the URL of a hive');
+        return { verb, what };
+      default:
+        throw new Error('say add, list or remove');
+    }
+  } catch (error) {
+    throw usage(error);
+  }
+}
