@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exactly } from '../../core/model/index.ts';
+import { exactly, Fault } from '../../core/model/index.ts';
 import { mailKey, wantedBy } from './banner.ts';
 import { joined, REFUSED, Scene } from './harness.ts';
 import { RULES } from './state.ts';
@@ -64,6 +64,34 @@ test('a shared banner stays for the others when one of them is hidden, and goes 
   assert.equal(scene.screen.size, 1);
   scene.mute('bo', FOREVER);
   assert.equal(scene.screen.size, 0);
+});
+
+test('a shared banner that grows no longer counts who was hidden meanwhile', () => {
+  const scene = new Scene();
+  scene.rules = { ...RULES, crowdAbove: 0 };
+  scene.joined('ada', 'bo', 'cy');
+  for (const p of ['ada', 'bo']) scene.mail(p, 1, 'one');
+  scene.wait(5);
+  scene.hide('ada');
+  scene.mail('cy', 1, 'one');
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, [
+    '1s show [normal] 2 personas have mail: 2 new | ada, bo',
+    '31s replace [normal] 2 personas have mail: 2 new | bo, cy',
+  ]);
+});
+
+test('a source that cannot say who is there is silent when all that is known of it is hidden', () => {
+  const scene = new Scene();
+  scene.hide('ada');
+  scene.joined('ada');
+  const fault = new Fault('refused', 'no directory', { is: 'source', key: 'kijito' });
+  scene.facts({ is: 'source', at: scene.at, source: 'kijito', address: 'http://127.0.0.1:7474', fault });
+  scene.down('ada');
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, []);
+  scene.hide('ada', false);
+  assert.match(scene.transcript[0] ?? '', /^60s show \[critical\] kijito down: ada/);
 });
 
 test('a mute takes the banner of mail down; after it mail is told again', () => {
