@@ -1,0 +1,47 @@
+import type { Fact, Snapshot, Until } from '../../core/board/index.ts';
+import { FAULTS, Fault, type FaultCode, type Instant, type PersonaId } from '../../core/model/index.ts';
+
+/** What the board already shows, as the facts that led there: so it does not matter who was started first. */
+export function factsOf(snapshot: Snapshot, at: Instant): Fact[] {
+  const { paused, quietHours, quiet } = snapshot;
+  const facts: Fact[] = [
+    { is: 'muted', at, persona: null, until: paused },
+    { is: 'quiet', at, on: quietHours, until: quiet },
+  ];
+  for (const p of snapshot.personas) {
+    const { id: persona, source, label, stem, eventsFile, lastEventId, canMarkRead } = p;
+    const named = { persona, source, address: label, label, stem, eventsFile, lastEventId, canMarkRead };
+    facts.push({ is: 'joined', at, ...named, staleAfterMs: 0 });
+    const unread = p.unread.value;
+    const urgent = p.urgent.value;
+    if (p.reach.is === 'up') {
+      const { reach, vital, cursor } = p;
+      facts.push({ is: 'looked', at, persona, reach, unread, urgent, vital, cursor });
+    } else {
+      facts.push({ is: 'counted', at, persona, unread, urgent });
+    }
+  }
+  for (const { key, scope, message, personas } of snapshot.causes) {
+    for (const persona of personas) {
+      const reach = snapshot.personas.find((p) => p.id === persona)?.reach;
+      if (reach?.is !== 'down') continue;
+      const fault = new Fault(reach.why, withoutNext(message, reach.why), { is: scope, key });
+      facts.push({ is: 'failed', at, persona, reach, fault });
+    }
+  }
+  return facts;
+}
+
+/** Whether banners about the persona are wanted, as facts. */
+export function silenceOf(at: Instant, persona: PersonaId, until: Until, hidden: boolean): Fact[] {
+  return [
+    { is: 'muted', at, persona, until },
+    { is: 'hidden', at, persona, hidden },
+  ];
+}
+
+/** The board shows a fault with its next step, which a Fault adds by itself. */
+function withoutNext(message: string, code: FaultCode): string {
+  const next = `: ${FAULTS[code].next}`;
+  return message.endsWith(next) ? message.slice(0, -next.length) : message;
+}
