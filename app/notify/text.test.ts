@@ -27,12 +27,14 @@ test('text from right to left reorders itself only; other text is left as it is'
 });
 
 test('line breaks of every kind become one blank', () => {
+  assert.equal(lineOfText('one \u200b two \u200d three', 50), 'one two three');
   assert.equal(lineOfText('  one\r\ntwo\u2028three\u0085four\t\tfive  ', 50), 'one two three four five');
 });
 
 test('a joiner that joins nothing goes', () => {
   assert.equal(lineOfText('\u200dend\u200d', 50), 'end');
   assert.equal(lineOfText('\u200d\u200d\u200d', 50), '');
+  assert.equal(lineOfText('👩\u200d👩\u200d👧', 3), '👩…', 'nor does one before the cut');
 });
 
 test('a text is cut by code points, with an ellipsis', () => {

@@ -40,6 +40,7 @@ export function lineOfText(text: string, points: number): string {
     .replace(/[\s\u0085]+/gu, ' ')
     .replace(UNSEEN, '')
     .replace(STRAY_JOINER, '')
+    .replace(/ {2,}/g, ' ') // what stood between two blanks may be gone
     .trim();
   const all = [...line];
   const cut = near.length < text.length && text.length > points * 16;
@@ -47,7 +48,7 @@ export function lineOfText(text: string, points: number): string {
   return `${all
     .slice(0, points - 1)
     .join('')
-    .trimEnd()}…`;
+    .replace(/[ \u200d]+$/u, '')}…`;
 }
 
 /**
