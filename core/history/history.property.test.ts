@@ -112,6 +112,7 @@ class Real {
   history!: History;
   #fake!: ReturnType<typeof fakeClock>;
   #stepped = 0;
+  #stops = 0;
   readonly #path: string;
   readonly #abandoned: History[] = [];
 
@@ -144,7 +145,9 @@ class Real {
 
   stop(how: 'restart' | 'crash', now: number): void {
     // something that is to be written, so that what is known before a crash is known to the moment
-    this.history.hear({ is: 'source', at: now * UNIT, source: 'other', fault: FAULT });
+    this.#stops += 1;
+    const fault = new Fault('refused', 'refused', { is: 'source', key: `stop ${this.#stops}` });
+    this.history.hear({ is: 'source', at: now * UNIT, source: 'other', fault });
     this.history.alerts(1);
     if (how === 'restart') this.history[Symbol.dispose]();
     else this.#abandoned.push(this.history);

@@ -62,7 +62,7 @@ export function createStore(db: Database): Store {
   const unsure = new Set<PersonaId>();
   let record = db.prepare<{ seen: number; high: number }>('SELECT seen, high FROM record').get() ?? null;
 
-  const columns = 'p.id AS persona, at, unread, urgent, state';
+  const columns = 'p.id AS persona, q.at, unread, urgent, state';
   const sql = {
     name: db.prepare('INSERT INTO personas (id) VALUES (?)'),
     unname: db.prepare('DELETE FROM personas WHERE n = ?'),
@@ -76,14 +76,16 @@ export function createStore(db: Database): Store {
       'SELECT at, unread, urgent, state FROM points WHERE persona = ? AND at <= ? ORDER BY at DESC LIMIT 1',
     ),
     replace: db.prepare('DELETE FROM points WHERE persona = ? AND at > ? AND at <= ?'),
+    // CROSS JOIN: persona by persona, each by its key
     pictures: db.prepare<PointRow>(
-      `SELECT ${columns} FROM personas p JOIN points ON persona = n AND at = (SELECT max(at) FROM points WHERE persona = n AND at <= ?)`,
+      `SELECT ${columns} FROM personas p CROSS JOIN points q ON q.persona = p.n
+         AND q.at = (SELECT max(r.at) FROM points r WHERE r.persona = p.n AND r.at <= ?)`,
     ),
     points: db.prepare<PointRow>(
-      `SELECT ${columns} FROM personas p CROSS JOIN points ON persona = n WHERE at >= ? AND at < ? ORDER BY n, at`,
+      `SELECT ${columns} FROM personas p CROSS JOIN points q ON q.persona = p.n WHERE q.at >= ? AND q.at < ? ORDER BY n, q.at`,
     ),
     pointsOf: db.prepare<PointRow>(
-      `SELECT ${columns} FROM personas p CROSS JOIN points ON persona = n WHERE n = ? AND at >= ? AND at < ? ORDER BY at LIMIT ?`,
+      `SELECT ${columns} FROM personas p CROSS JOIN points q ON q.persona = p.n WHERE p.n = ? AND q.at >= ? AND q.at < ? ORDER BY q.at LIMIT ?`,
     ),
     pruneTo: db.prepare<{ at: number | null }>(
       'SELECT max(at) AS at FROM (SELECT at FROM points WHERE persona = ?1 AND at <= ?2 ORDER BY at LIMIT ?3)',
