@@ -94,6 +94,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'bare',
     load: () => import('./service.ts'),
   },
+  completions: {
+    summary: 'print the completion script of a shell',
+    needs: 'bare',
+    load: () => import('./completions.ts'),
+  },
   demo: {
     summary: 'fill the local hive with a few personas and some mail',
     needs: 'store',

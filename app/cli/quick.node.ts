@@ -1,4 +1,12 @@
+import type { CommandEntry } from './command.ts';
+import * as complete from './complete.ts';
 import { main } from './main.node.ts';
 import { QUICK_COMMANDS } from './quick-commands.ts';
+import { COMPLETE } from './quick-names.ts';
 
-export const run = (args: readonly string[]): Promise<void> => main(args, QUICK_COMMANDS);
+const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  ...QUICK_COMMANDS,
+  [COMPLETE]: { summary: 'the names of all personas, for shells', needs: 'bare', load: async () => complete },
+};
+
+export const run = (args: readonly string[]): Promise<void> => main(args, COMMANDS);

@@ -1,21 +1,26 @@
 import { parseArgs } from 'node:util';
-import { Fault } from '../../core/model/index.ts';
-import type { StatusWire } from '../status/index.ts';
 import { askTray } from './ask-tray.node.ts';
 import type { Command } from './command.ts';
 import { answered, usage } from './outcome.ts';
 import { printableJson } from './printable.ts';
+import { statusOf } from './status-of.ts';
 import { statusTable } from './status-table.ts';
 
 export const command: Command = {
-  usage: 'status [--json]',
-  about: ['  --json   the status JSON as the program serves it (docs/CONTRACT.md)'],
+  usage: 'status [--json] [--watch]',
+  about: [
+    '  --json    the status JSON as the program serves it (docs/CONTRACT.md)',
+    '  --watch   and every change, until it is stopped: redrawn in place on a terminal; in a pipe one block for each change,',
+    '            with --json one line',
+  ],
   examples: [
     { run: 'hivebar status', does: 'a table for a person' },
     { run: 'hivebar status --json | jq .totals.unread', does: 'one number for a script' },
+    { run: 'hivebar status --watch', does: 'a live table' },
   ],
   async run(args, io) {
-    const { json } = flagsOf(args);
+    const { json, watch } = flagsOf(args);
+    if (watch) return await (await import('./status-watch.ts')).watchStatus(io, json);
     const body = answered(await askTray({ method: 'GET', path: '/status.json', body: null }, io.env), io);
     if (body === null) return 1;
     io.out(json ? `${printableJson(body.trimEnd())}\n` : statusTable(statusOf(body)));
@@ -23,22 +28,11 @@ export const command: Command = {
   },
 };
 
-function flagsOf(args: readonly string[]): { readonly json: boolean } {
+function flagsOf(args: readonly string[]): { readonly json: boolean; readonly watch: boolean } {
   try {
-    const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } });
-    return values;
+    const flag = { type: 'boolean', default: false } as const;
+    return parseArgs({ args: [...args], options: { json: flag, watch: flag } }).values;
   } catch (error) {
     throw usage(error);
   }
-}
-
-/** This program's own tray process answered, so the schema number is all there is to doubt. */
-function statusOf(body: string): StatusWire {
-  const value: unknown = JSON.parse(body);
-  if (typeof value === 'object' && value !== null && 'schema' in value && value.schema === 1)
-    return value as StatusWire;
-  throw new Fault('shape', 'the running program speaks another version: stop it and start this one', {
-    is: 'machine',
-    key: 'tray',
-  });
 }

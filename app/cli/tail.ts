@@ -4,7 +4,7 @@ import { type Followed, type Follower, type From, follow, openFollower } from '.
 import { realFiles } from '../../core/ports/index.ts';
 import { ownDirs, realDisk, stemOf } from '../../core/state/index.ts';
 import type { Command, Io } from './command.ts';
-import { keptPersonas } from './kept-personas.ts';
+import { keptPersonas } from './kept-personas.node.ts';
 import { lineOutput } from './line-output.node.ts';
 import { nearest } from './nearest.ts';
 import { usage } from './outcome.ts';

@@ -1,0 +1,39 @@
+import { parseArgs } from 'node:util';
+import type { Command } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { bashCompletion } from './completion-bash.ts';
+import { fishCompletion } from './completion-fish.ts';
+import { zshCompletion } from './completion-zsh.ts';
+import { usage } from './outcome.ts';
+import { wordsOf } from './words-of.ts';
+
+const SHELLS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;
+
+export const command: Command = {
+  usage: 'completions bash|zsh|fish',
+  about: [
+    'Prints a script that completes commands, flags and the names of personas: those that are watched now, or with hivebar',
+    'closed those that have an event file.',
+  ],
+  examples: [
+    { run: 'eval "$(hivebar completions bash)"', does: 'in ~/.bashrc' },
+    { run: 'eval "$(hivebar completions zsh)"', does: 'in ~/.zshrc, behind compinit' },
+    { run: 'hivebar completions fish > ~/.config/fish/completions/hivebar.fish', does: 'once' },
+  ],
+  async run(args, io) {
+    const shell = shellIn(args);
+    io.out(SHELLS[shell](await wordsOf(COMMANDS)));
+    return 0;
+  },
+};
+
+function shellIn(args: readonly string[]): keyof typeof SHELLS {
+  try {
+    const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
+    const [shell = '', ...rest] = positionals;
+    if (!Object.hasOwn(SHELLS, shell) || rest.length > 0) throw new Error('say bash, zsh or fish');
+    return shell as keyof typeof SHELLS;
+  } catch (error) {
+    throw usage(error);
+  }
+}

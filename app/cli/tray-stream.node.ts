@@ -1,0 +1,75 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../../core/model/index.ts';
+import { ownDirs } from '../../core/state/dirs.node.ts';
+import { ownerSocketOf } from '../owner-socket.ts';
+
+/** What the event stream of the running program says, as far as it is asked for. */
+export type Streamed =
+  | { readonly is: 'status'; readonly body: string }
+  /** It is not running, or is no longer. */
+  | { readonly is: 'gone' };
+
+const RETRY_MS = 1000;
+
+/**
+ * The status JSON of the running program, now and after every change, until `signal` aborts. A program that goes away is
+ * told once, and asked for again every second.
+ * @throws Fault when the program refuses
+ */
+export async function* trayStream(
+  env: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
+): AsyncGenerator<Streamed, void> {
+  const path = ownerSocketOf(process.platform, ownDirs({ ...env }).run);
+  for (let told = false; !signal.aborted; ) {
+    for await (const body of statusesAt(path, signal)) {
+      told = false;
+      yield { is: 'status', body };
+    }
+    if (signal.aborted) return;
+    if (!told) yield { is: 'gone' };
+    told = true;
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => {}); // stopped: the loop sees it
+  }
+}
+
+/** One connection. HTTP/1.0, so that the stream comes as it is and not in chunks. */
+async function* statusesAt(path: string, signal: AbortSignal): AsyncGenerator<string, void> {
+  const socket = connect(path);
+  const stop = (): void => void socket.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  socket.setEncoding('utf8');
+  socket.write('GET /api/v1/stream HTTP/1.0\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n');
+  let text = '';
+  let isBody = false;
+  try {
+    for await (const chunk of socket as AsyncIterable<string>) {
+      text += chunk;
+      if (!isBody) {
+        const end = text.indexOf('\r\n\r\n');
+        if (end === -1) continue;
+        if (!/^HTTP\/1\.[01] 200/.test(text)) throw refused(path, text);
+        text = text.slice(end + 4);
+        isBody = true;
+      }
+      const messages = text.split('\n\n');
+      text = messages.pop() ?? '';
+      for (const message of messages) {
+        const body = /^event: status\ndata: (.*)$/.exec(message)?.[1];
+        if (body !== undefined) yield body;
+      }
+    }
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    // No socket, one that a dead program left, or a connection that broke: the program is gone, and asked for again.
+  } finally {
+    signal.removeEventListener('abort', stop);
+    socket.destroy();
+  }
+}
+
+function refused(path: string, text: string): Fault {
+  const line = text.slice(0, text.indexOf('\r\n'));
+  return new Fault('status', `hivebar refused its stream (${line}, ${path})`, { is: 'machine', key: 'tray' });
+}
