@@ -30,7 +30,7 @@ export async function wordsOf(commands: Readonly<Record<string, CommandEntry>>):
 }
 
 const FLAG = /(--[a-z][a-z-]*)(?: (\w[\w|-]*))?/g;
-const HELP_FLAG = /^ {2}(--[a-z][a-z-]*)(?: ([A-Z][A-Z_]*|[a-z0-9]+(?:\|[a-zA-Z0-9]+)+)(?= |,|$))?/;
+const HELP_FLAG = /^ {2}(--[a-z][a-z-]*)(?: (<[^>]+>|[A-Z][A-Z_]*|[a-z0-9]+(?:\|[a-zA-Z0-9]+)+)(?= |,|$))?/;
 
 export function wordsIn(
   name: string,
@@ -63,9 +63,11 @@ function verbsIn(rest: string): readonly string[] {
 
 function kindOf(flag: string, value: string | undefined): Flag['value'] {
   if (value === undefined) return null;
+  if (/^PERSONAS?$/.test(value) || flag === '--persona') return { is: 'persona' };
+  if (value.startsWith('<')) return { is: value === '<path>' ? 'file' : 'text' };
   // Words as they are typed; those in capitals stand for something else.
   const words = value.split('|').filter((word) => word === word.toLowerCase());
   if (words.length > 0) return { is: 'words', words };
-  if (/^PERSONAS?$/.test(value) || flag === '--persona') return { is: 'persona' };
+
   return { is: /^(FILE|PATH)$/.test(value) ? 'file' : 'text' };
 }

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { COMMANDS } from './commands.ts';
+import { dispatch } from './dispatch.ts';
+import { spanOf } from './span.ts';
+
+let home: string;
+let server: Server;
+let asked: [string, unknown][];
+before(async () => {
+  home = mkdtempSync(join(tmpdir(), 'hivebar-act-'));
+  mkdirSync(join(home, 'run'));
+  server = createServer(async (request, response) => {
+    if (request.url === '/status.json') return response.end('{"schema":1,"personas":[{"id":"ada"},{"id":"bo"}]}');
+    const chunks = await request.toArray();
+    const params = JSON.parse(Buffer.concat(chunks).toString()) as { persona?: string };
+    asked.push([request.url?.replace('/api/v1/actions/', '') ?? '', params]);
+    if (params.persona !== undefined && params.persona !== 'ada') response.statusCode = 400;
+    return response.end(response.statusCode === 400 ? '{"error":{"message":"no such persona"}}' : '{"result":{}}');
+  });
+  await new Promise<void>((resolve) => server.listen(join(home, 'run', 'hivebar.sock'), resolve));
+});
+after(async () => {
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(home, { recursive: true, force: true });
+});
+beforeEach(() => {
+  asked = [];
+});
+
+async function hivebar(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const said = { code: 0, out: '', err: '' };
+  said.code = await dispatch(
+    args,
+    {
+      env: { HIVEBAR_HOME: home, ...env },
+      out: (text) => {
+        said.out += text;
+      },
+      err: (text) => {
+        said.err += text;
+      },
+      input: async () => '',
+    },
+    COMMANDS,
+  );
+  return said;
+}
+
+describe('commands over the actions of the running program', () => {
+  for (const [line, action, params] of [
+    ['mute ada', 'mute', { persona: 'ada' }],
+    ['mute ada --for 1h', 'mute', { persona: 'ada', minutes: 60 }],
+    ['mute ada --until tomorrow', 'mute', { persona: 'ada', until: 'tomorrow' }],
+    ['unmute ada', 'unmute', { persona: 'ada' }],
+    ['hide ada', 'hide', { persona: 'ada' }],
+    ['unhide ada', 'unhide', { persona: 'ada' }],
+    ['pause', 'pause', {}],
+    ['pause --for 30m', 'pause', { minutes: 30 }],
+    ['resume', 'resume', {}],
+    ['open', 'open', {}],
+    ['open ada', 'open', { persona: 'ada' }],
+    ['open ada --page', 'page', { persona: 'ada' }],
+  ] as const) {
+    test(`hivebar ${line}`, async () => {
+      const { code, out, err } = await hivebar(line.split(' '));
+      assert.deepEqual([code, err, asked], [0, '', [[action, params]]]);
+      assert.match(out, /^.+\n$/);
+    });
+  }
+
+  test('open passes on what lets the desktop bring the window to the front', async () => {
+    await hivebar(['open', 'ada'], { XDG_ACTIVATION_TOKEN: 'tok' });
+    assert.deepEqual(asked, [['open', { persona: 'ada', activationToken: 'tok' }]]);
+  });
+
+  test('a persona that is not there ends with 1 and the name that was meant', async () => {
+    for (const name of ['mute', 'unmute', 'hide', 'unhide', 'open']) {
+      const { code, err } = await hivebar([name, 'adda']);
+      assert.deepEqual([code, err], [1, 'hivebar: there is no persona adda: did you mean ada? see hivebar status\n']);
+    }
+  });
+
+  test('one that is there and refused for another reason is told that reason', async () => {
+    const { code, err } = await hivebar(['mute', 'bo']);
+    assert.deepEqual([code, err], [1, 'hivebar refused (400): no such persona\n']);
+  });
+
+  test('a command line that does not parse ends with 2 and asks nothing', async () => {
+    for (const line of ['mute', 'mute a b', 'mute ada --for 1', 'mute ada --for 0m', 'mute ada --until x', 'pause ada', 'hide', 'resume x', 'open a b', 'mute ada --for 1h --until tomorrow']) // biome-ignore format: one a case
+      assert.equal((await hivebar(line.split(' '))).code, 2, line);
+    assert.deepEqual(asked, []);
+  });
+});
+
+test('how long: minutes, hours, days, a part of them, or a time that has not passed', () => {
+  const now = Date.parse('2026-06-20T10:00:00Z');
+  assert.deepEqual(spanOf({ for: '2d' }, now), { minutes: 2880 });
+  assert.deepEqual(spanOf({ for: '1.5h' }, now), { minutes: 90 });
+  assert.deepEqual(spanOf({ until: '2026-06-20T12:00:00+01:00' }, now), { minutes: 60 });
+  assert.ok('minutes' in spanOf({ until: '2026-06-22' }, now));
+  assert.throws(() => spanOf({ until: '2026-06-20T09:59:00Z' }, now), /has passed/);
+  assert.throws(() => spanOf({ until: '2026-13-20' }, now), /say tomorrow, or a time/);
+});

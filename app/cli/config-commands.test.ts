@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { COMMANDS } from './commands.ts';
+import { dispatch } from './dispatch.ts';
+
+let home: string;
+let path: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'hivebar-config-'));
+  path = join(home, 'config', 'config.json');
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+async function hivebar(...args: string[]) {
+  const said = { code: 0, out: '', err: '' };
+  said.code = await dispatch(
+    args,
+    {
+      env: { HIVEBAR_HOME: home },
+      out: (text) => {
+        said.out += text;
+      },
+      err: (text) => {
+        said.err += text;
+      },
+      input: async () => '',
+    },
+    COMMANDS,
+  );
+  return said;
+}
+
+const kept = (): unknown => JSON.parse(readFileSync(path, 'utf8'));
+function write(text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, text);
+}
+
+describe('hivebar config', () => {
+  test('path, show and validate write nothing, whatever there is', async () => {
+    assert.deepEqual(await hivebar('config', 'path'), { code: 0, out: `${path}\n`, err: '' });
+    const { out } = await hivebar('config', 'show');
+    assert.match(out, /^port +7475 {2}\(default\)$/m);
+    assert.match(out, /^quietHours +not set$/m);
+    assert.equal((await hivebar('config', 'validate')).code, 0);
+    assert.ok(!existsSync(dirname(path)));
+  });
+
+  test('show says what the file says and what is a default; as JSON it is the settings', async () => {
+    write('{"port": 7000}');
+    assert.match((await hivebar('config', 'show')).out, /^port +7000$/m);
+    const json = JSON.parse((await hivebar('config', 'show', '--json')).out) as Record<string, unknown>;
+    assert.deepEqual([json.port, json.pollSeconds], [7000, 60]);
+  });
+
+  test('validate names every mistake with its line and column, and ends with 1', async () => {
+    write('{\n  "port": "x",\n  "prot": 1\n}');
+    const { code, err } = await hivebar('config', 'validate');
+    assert.deepEqual(
+      [code, err],
+      [1, `${path}:2:3: port: must be integer\n${path}:3:3: prot: there is no such setting\n`],
+    );
+  });
+
+  test('set takes JSON or a word, keeps the other settings, and says when it holds; unset takes it out', async () => {
+    write('{"port": 7000}');
+    assert.equal((await hivebar('config', 'set', 'tray', 'none')).code, 0);
+    assert.equal((await hivebar('config', 'set', 'opener', '{"is": "url", "template": "vscode://x"}')).code, 0);
+    const { out } = await hivebar('config', 'set', 'sound', 'true');
+    assert.match(out, /^sound is true: it holds from the next start/);
+    const opener = { is: 'url', template: 'vscode://x' };
+    assert.deepEqual(kept(), { port: 7000, tray: 'none', opener, sound: true });
+    await hivebar('config', 'unset', 'opener');
+    assert.deepEqual(kept(), { port: 7000, tray: 'none', sound: true });
+  });
+
+  test('set of what does not fit, or does not exist, ends with 2 and writes nothing', async () => {
+    for (const [args, words] of [
+      [['port', 'x'], /port: must be integer/],
+      [['opener', '{"is": "shell"}'], /opener: "is" says nothing that is known here/],
+      [['prot', '1'], /there is no setting prot: did you mean port\?/],
+      [['port'], /needs KEY VALUE/],
+    ] as const) {
+      const { code, err } = await hivebar('config', 'set', ...args);
+      assert.equal(code, 2);
+      assert.match(err, words);
+    }
+    assert.ok(!existsSync(path));
+  });
+
+  test('a file with a mistake is never written to, and the mistake is named', async () => {
+    write('{"port": 7000,\n}');
+    for (const args of [
+      ['config', 'set', 'sound', 'true'],
+      ['config', 'unset', 'port'],
+      ['hive', 'add', 'http://10.0.0.1', '--name', 'x'],
+    ]) {
+      const { code, err } = await hivebar(...args);
+      assert.equal(code, 1);
+      assert.ok(err.includes(`${path}:2:1: no JSON: expected a key`), err);
+      assert.equal(readFileSync(path, 'utf8'), '{"port": 7000,\n}');
+    }
+  });
+});
+
+describe('hivebar hive', () => {
+  test('add writes a hive under the name given or its host has; list shows it; remove takes it out by name or address', async () => {
+    const token = join(home, 'token');
+    writeFileSync(token, 'secret\n', { mode: 0o600 });
+    assert.match((await hivebar('hive', 'add', 'https://team.example.org/')).out, /its personas are team-NAME/);
+    await hivebar('hive', 'add', 'http://10.0.0.5:7474', '--name', 'office', '--token-file', token);
+    assert.deepEqual(kept(), {
+      hives: [
+        { name: 'team', base: 'https://team.example.org/' },
+        { name: 'office', base: 'http://10.0.0.5:7474', tokenFile: token },
+      ],
+    });
+    assert.match((await hivebar('hive', 'list')).out, /^office +http:\/\/10\.0\.0\.5:7474/m);
+    await hivebar('hive', 'remove', 'https://team.example.org');
+    await hivebar('hive', 'remove', 'office');
+    assert.deepEqual(kept(), {});
+    const gone = await hivebar('hive', 'remove', 'office');
+    assert.equal(gone.code, 1);
+  });
+
+  test('what can not be a further hive is refused, and nothing is written', async () => {
+    write(
+      '{"primary": {"is": "kijito", "base": "http://127.0.0.1:7474"}, "hives": [{"name": "a", "base": "http://h"}]}',
+    );
+    const before = readFileSync(path, 'utf8');
+    for (const [args, words] of [
+      [['http://10.0.0.5'], /say what to call/],
+      [['http://10.0.0.5', '--name', 'bc'], /taken by another source/],
+      [['http://10.0.0.5', '--name', 'a-b'], /must be of a-z and 0-9/],
+      [['http://10.0.0.5', '--name', 'a'], /a is http:\/\/h already/],
+      [['http://h/', '--name', 'b'], /a is http:\/\/h already/],
+      [['http://127.0.0.1:7474/', '--name', 'b'], /is the primary hive already/],
+      [['http://192.0.2.1', '--name', 'b'], /documentation address/],
+      [['http://h/?q=1', '--name', 'b'], /neither query nor fragment/],
+      [['ftp://h', '--name', 'b'], /neither http nor https/],
+      [['http://i', '--name', 'b', '--token-file', '/nowhere'], /can not be read/],
+    ] as const) {
+      const { code, err } = await hivebar('hive', 'add', ...args);
+      assert.ok(code > 0, args.join(' '));
+      assert.match(err, words);
+    }
+    assert.equal(readFileSync(path, 'utf8'), before);
+  });
+});
