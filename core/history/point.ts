@@ -18,6 +18,9 @@ export interface Point extends Picture {
   readonly at: Instant;
 }
 
+/** A point as far as it is drawn. */
+export type Drawn = Omit<Point, 'urgent'>;
+
 export const NOTHING_KNOWN: Picture = { unread: null, urgent: null, state: 'unknown' };
 
 export function samePicture(a: Picture, b: Picture): boolean {

@@ -1,6 +1,6 @@
 import type { PersonaId } from '../model/index.ts';
 import type { SlotHistory } from './history.ts';
-import { NOTHING_KNOWN, type Picture, type Point, STATES, type State } from './point.ts';
+import { type Drawn, NOTHING_KNOWN, type Picture, STATES, type State } from './point.ts';
 
 /** Slots of one length side by side, from `first` (counted from 1970 on) up to but not including `end`. */
 export interface Grid {
@@ -15,8 +15,8 @@ export interface Grid {
  */
 export function slotted(
   grid: Grid,
-  carried: ReadonlyMap<PersonaId, Picture>,
-  points: Iterable<Point>,
+  carried: ReadonlyMap<PersonaId, Omit<Picture, 'urgent'>>,
+  points: Iterable<Drawn>,
 ): Map<PersonaId, SlotHistory> {
   const rows = new Map<PersonaId, Row>();
   const rowOf = (persona: PersonaId): Row => {
@@ -43,16 +43,16 @@ class Row {
   readonly #unread: (number | null)[] = [];
   readonly #states: State[] = [];
   /** What holds where the filling stands, which is at the beginning of a slot or within it. */
-  #now: Picture;
+  #now: Omit<Picture, 'urgent'>;
   /** Of the slot that is being filled; null while nothing held in it but `#now`, from its beginning. */
   #slot: { unread: number | null; state: State } | null = null;
 
-  constructor(grid: Grid, carried: Picture) {
+  constructor(grid: Grid, carried: Omit<Picture, 'urgent'>) {
     this.#grid = grid;
     this.#now = carried;
   }
 
-  add(point: Point): void {
+  add(point: Drawn): void {
     const { slotMs, first } = this.#grid;
     const slot = Math.floor(point.at / slotMs) - first;
     while (this.#unread.length < slot) this.#close();
