@@ -8,7 +8,7 @@ const AGES_EVERY_MS = 60_000;
 
 /**
  * When time alone changes the model: exactly at the end of a pause, a mute and a quiet hour, and at most once a minute
- * for the ages of outages and messages. Null: never.
+ * for the ages of outages, messages and numbers. Null: never.
  */
 export function changesAt(snapshot: Snapshot, now: Instant): Instant | null {
   let at = Number.POSITIVE_INFINITY;
@@ -20,6 +20,8 @@ export function changesAt(snapshot: Snapshot, now: Instant): Instant | null {
   for (const p of snapshot.personas) {
     if (p.hidden) continue;
     ends(p.muted);
+    const { staleAfter } = p.unread;
+    if (staleAfter !== null && staleAfter > now) at = Math.min(at, Math.max(now + AGES_EVERY_MS, staleAfter));
     for (const since of agesOf(p)) at = Math.min(at, now + Math.max(AGES_EVERY_MS, spanLasts(now - since)));
   }
   return at === Number.POSITIVE_INFINITY ? null : at;

@@ -34,7 +34,7 @@ function persona(
   id: string,
   { reach = up, unread = exactly(0), urgent = exactly(0), label = id, ...of }: Of = {},
 ): PersonaView {
-  const seen = <T>(value: T) => ({ value, asOf: NOW, staleAfter: NOW + MINUTE });
+  const seen = <T>(value: T) => ({ value, asOf: NOW, staleAfter: null });
   return {
     id,
     stem: id,
@@ -243,6 +243,19 @@ describe('the menu', () => {
         'j - no unread',
       ],
     );
+  });
+
+  test('an old number says from when it is, down or not, and a fresh one does not', () => {
+    const seen = (staleAfter: number) => ({ value: exactly(3), asOf: NOW - 9 * MINUTE, staleAfter });
+    const of = (id: string, staleAfter: number, reach = up) => ({
+      ...persona(id, { reach }),
+      unread: seen(staleAfter),
+    });
+    assert.deepEqual(rowsOf(snapshot([of('a', NOW), of('b', NOW + 1), of('c', NOW - 1, down(5))])), [
+      'c - DOWN 5 min, 3 unread, as of +-9 min',
+      'a - 3 unread, as of +-9 min',
+      'b - 3 unread',
+    ]);
   });
 
   test('labels of others become one short plain line', () => {
@@ -549,6 +562,14 @@ describe('time alone changes the model', () => {
     assert.equal(at([persona('a', { reach })]), MINUTE);
     const latest = Array.from({ length: 5 }, (_, i) => letter(i, 'x', 'y', i + 0.3));
     assert.equal(at(Array.from({ length: 100 }, (_, i) => persona(`p${i}`, { latest }))), MINUTE);
+  });
+
+  test('when a number gets old', () => {
+    const ada = persona('a');
+    const seen = (staleAfter: number): PersonaView => ({ ...ada, unread: { ...ada.unread, staleAfter } });
+    assert.equal(at([seen(NOW + 90_000)]), 90_000);
+    assert.equal(at([seen(NOW + 1)]), MINUTE);
+    assert.equal(at([seen(NOW)]), null);
   });
 
   test('with old ages only when they are told otherwise', () => {

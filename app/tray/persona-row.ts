@@ -13,7 +13,7 @@ const REASON_MOST = 80;
 
 /** One persona: a row that says how it does, and behind it its latest messages and all that can be done. */
 export function personaRow(p: PersonaView, now: Instant, timeText: TimeText): MenuEntry {
-  const label = `${nameOf(p)} - ${newsOf(p, now)}${mutedOf(p, now, timeText)}`;
+  const label = `${nameOf(p)} - ${newsOf(p, now)}${ageOf(p, now, timeText)}${mutedOf(p, now, timeText)}`;
   const open = asks('open', p);
   return {
     is: 'submenu',
@@ -50,6 +50,12 @@ function newsOf(p: PersonaView, now: Instant): string {
   if (parts.length > 0) return parts.join(', ');
   if (p.reach.is === 'unseen') return 'not seen yet';
   return unread.is === 'unknown' ? 'unread unknown' : 'no unread';
+}
+
+/** A number that is old says from when it is, down or not: a look that never ends tells of no failure. */
+function ageOf({ unread: { value, asOf, staleAfter } }: PersonaView, now: Instant, timeText: TimeText): string {
+  const isStale = value.is !== 'unknown' && asOf !== null && staleAfter !== null && staleAfter <= now;
+  return isStale ? `, as of ${timeText(asOf, now)}` : '';
 }
 
 function mutedOf({ muted }: PersonaView, now: Instant, timeText: TimeText): string {

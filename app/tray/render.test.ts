@@ -77,10 +77,10 @@ test('what looks the same is not drawn again', async () => {
 test('a pause that ends by itself is drawn when it ends, and once stopped no timer is left', async () => {
   const { clock, board, shown, driver, looked } = setUp();
   board.put(looked(0));
-  board.put({ is: 'muted', at: clock.now(), persona: null, until: { is: 'at', at: clock.now() + 90_000 } });
+  board.put({ is: 'muted', at: clock.now(), persona: null, until: { is: 'at', at: clock.now() + 50_000 } });
   await turn();
   const rendering = renderTray(board, driver, clock);
-  await clock.advance(91_000);
+  await clock.advance(51_000);
   assert.deepEqual(shown, ['No unread, notifications paused', 'No unread']);
   rendering[Symbol.dispose]();
   board.put(looked(5));

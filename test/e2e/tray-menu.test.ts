@@ -172,16 +172,18 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
 
   test('of 30 personas ten are behind "more"; the menu grows, sorts and shrinks as they come and go', async () => {
     await using crowd = await start();
+    const each = (personas: readonly string[], action: string): Promise<unknown> =>
+      Promise.all(personas.map((persona) => crowd.process.post(`/api/v1/actions/${action}`, { persona })));
     const names = Array.from({ length: 30 }, (_, i) => `p${String(i).padStart(2, '0')}`);
-    for (const name of names) await crowd.send(name, 'bo', 'hello');
+    await Promise.all(names.map((name) => crowd.send(name, 'bo', 'hello')));
     await crowd.tray.waitLabel(/^10 more - 10 unread$/);
-    for (const name of names.slice(0, 25)) await crowd.process.post('/api/v1/actions/read', { persona: name });
+    await each(names.slice(0, 25), 'read');
     await crowd.tray.waitLabel(/^5 unread$/);
     await crowd.tray.waitLabel(/^10 more$/);
     const rows = labels(await crowd.tray.menu()).filter((row) => /^p\d\d /.test(row));
     assert.deepEqual(rows.slice(0, 6), [...names.slice(25).map((name) => `${name} - 1 unread`), 'p00 - no unread']);
     await crowd.tray.click('10 more/p24 - no unread/Poll now');
-    for (const name of names.slice(0, 12)) await crowd.process.post('/api/v1/actions/hide', { persona: name });
+    await each(names.slice(0, 12), 'hide');
     await crowd.tray.waitLabel(/^Hidden \(12\)$/);
     const after = labels(await crowd.tray.menu());
     assert.equal(after.filter((row) => /^p\d\d /.test(row)).length, 18);
