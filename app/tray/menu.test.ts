@@ -247,7 +247,7 @@ describe('the menu', () => {
 
   test('an old number says from when it is, down or not, and a fresh one does not', () => {
     const seen = (staleAfter: number) => ({ value: exactly(3), asOf: NOW - 9 * MINUTE, staleAfter });
-    const of = (id: string, staleAfter: number, reach = up) => ({
+    const of = (id: string, staleAfter: number, reach: Reach = up) => ({
       ...persona(id, { reach }),
       unread: seen(staleAfter),
     });
