@@ -248,7 +248,7 @@ export function createStore(db: Database): Store {
           if (to === null) continue;
           rows -= sql.prune.run(n, to).changes;
           const last = sql.last.get(n, cutoff);
-          if (last === undefined || last.at !== to || sql.newest.get(n)?.at !== to) continue;
+          if (last === undefined || sql.newest.get(n)?.at !== to) continue;
           if (last.state !== 0 || last.unread !== null || last.urgent !== null) continue;
           sql.pruneEnd.run(n, last.at); // gone, and nothing was heard of it since
           sql.unname.run(n);
