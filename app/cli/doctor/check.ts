@@ -10,6 +10,8 @@ export interface Entry<Seen> {
   readonly name: string;
   /** Which of them it can be the reason for. */
   readonly about: readonly Question[];
+  /** Which its warnings can be the reason for; the same unless said. */
+  readonly hints?: readonly Question[];
   /** Ends soon after the signal aborts. Changes nothing. What it throws is the finding. */
   probe(scene: Scene, signal: AbortSignal): Promise<Seen>;
   judge(seen: Seen): Finding;
@@ -18,10 +20,11 @@ export interface Entry<Seen> {
 export interface Check {
   readonly name: string;
   readonly about: readonly Question[];
+  readonly hints: readonly Question[];
   run(scene: Scene, signal: AbortSignal): Promise<Finding>;
 }
 
 /** An entry whose kind of sight nobody else needs to know. */
-export function check<Seen>({ name, about, probe, judge }: Entry<Seen>): Check {
-  return { name, about, run: async (scene, signal) => judge(await probe(scene, signal)) };
+export function check<Seen>({ name, about, hints = about, probe, judge }: Entry<Seen>): Check {
+  return { name, about, hints, run: async (scene, signal) => judge(await probe(scene, signal)) };
 }

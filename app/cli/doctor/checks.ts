@@ -49,6 +49,7 @@ const ALL: readonly Check[] = [
   check({
     name: 'private files',
     about: ['mail'],
+    hints: [],
     probe: async (scene) => {
       const names = ['hivebar.sqlite', 'hivebar.sqlite-wal', 'outbox.journal'].map((name) => inState(scene, name));
       return [...names, scene.settingsFile.path].map((path) => fileSeen(path, scene.uid));
@@ -58,6 +59,7 @@ const ALL: readonly Check[] = [
   check({
     name: 'token file',
     about: ['mail'],
+    hints: [],
     probe: async ({ dirs, uid }) => [fileSeen(`${dirs.run}/token`, uid)],
     judge: judgeFiles,
   }),
@@ -70,7 +72,7 @@ const ALL: readonly Check[] = [
     },
     judge: judgeDatabase,
   }),
-  check({ name: 'lock', about: QUESTIONS, probe: async (scene) => lockSeen(scene), judge: judgeLock }),
+  check({ name: 'lock', about: QUESTIONS, hints: [], probe: async (scene) => lockSeen(scene), judge: judgeLock }),
   check({ name: 'hivebar', about: QUESTIONS, probe: instanceSeen, judge: judgeInstance }),
   check({ name: 'port', about: QUESTIONS, probe: portSeen, judge: judgePort }),
   check({ name: 'owner socket', about: ['mail'], probe: socketSeen, judge: judgeSocket }),
@@ -119,6 +121,7 @@ function directory(name: string, path: (scene: Scene) => string): Check {
   return check({
     name,
     about: QUESTIONS,
+    hints: [],
     probe: async (scene) => directorySeen(path(scene), scene.uid),
     judge: judgeDirectory,
   });

@@ -1,9 +1,11 @@
 import { type Finding, fail, ok, warn } from './finding.ts';
+import { shellWord } from './shell-word.ts';
 
 export type DirectorySeen =
   | {
       readonly is: 'absent';
-      readonly path: string /** The nearest parent that is there. */;
+      readonly path: string;
+      /** The nearest one that is there. */
       readonly parent: string;
       readonly canMake: boolean;
     }
@@ -32,7 +34,7 @@ export function judgeDirectory(seen: DirectorySeen): Finding {
       if (seen.canMake) return ok(`${path} is not there yet; it is made at the first start`);
       return fail(
         `${path} is not there, and ${seen.parent} can not be written to`,
-        `make it yours: ls -ld '${seen.parent}'`,
+        `make it yours: ls -ld ${shellWord(seen.parent)}`,
       );
     case 'other':
       return fail(
@@ -40,21 +42,21 @@ export function judgeDirectory(seen: DirectorySeen): Finding {
         seen.kind === 'symlink' ? 'set HIVEBAR_HOME to the directory itself' : 'move it away',
       );
     case 'failed':
-      return fail(`${path}: ${seen.why}`, `see who may enter: ls -ld '${path}'`);
+      return fail(`${path}: ${seen.why}`, `see who may enter: ls -ld ${shellWord(path)}`);
     case 'directory': {
       if (seen.me !== null && seen.uid !== seen.me)
         return fail(
           `${path} belongs to user ${seen.uid}, not to us (user ${seen.me})`,
-          `run: sudo chown -R ${seen.me} '${path}'`,
+          `run: sudo chown -R ${seen.me} ${shellWord(path)}`,
         );
       if (!seen.isWritable)
-        return fail(`${path} can not be written to`, `run: chmod 700 '${path}', or remount the disk`);
+        return fail(`${path} can not be written to`, `run: chmod 700 ${shellWord(path)}, or remount the disk`);
       const free = `${size(seen.freeBytes)} free`;
       if (seen.freeBytes < FULL_BYTES) return fail(`${path}: ${free}`, 'free space on that disk');
       if (seen.mode !== null && seen.mode !== 0o700)
         return warn(
           `${path} has mode ${octal(seen.mode)} instead of 0700`,
-          `run: chmod 700 '${path}' (the next start does)`,
+          `run: chmod 700 ${shellWord(path)} (the next start does)`,
         );
       if (seen.freeBytes < LOW_BYTES) return warn(`${path}: only ${free}`, 'free space on that disk');
       return ok(`${path}${seen.mode === null ? '' : `, mode ${octal(seen.mode)}`}, ${free}`);

@@ -5,6 +5,7 @@ import type { Scene } from './scene.ts';
 
 export interface Examined {
   readonly name: string;
+  /** What this finding can be the reason for. */
   readonly about: readonly Question[];
   readonly finding: Finding;
 }
@@ -15,7 +16,10 @@ export const LIMIT_MS = 3000;
 /** Runs all checks at the same time, each within its limit, and keeps their order. Never rejects for a check. */
 export function examine(checks: readonly Check[], scene: Scene): Promise<readonly Examined[]> {
   return Promise.all(
-    checks.map(async (each) => ({ name: each.name, about: each.about, finding: await within(each, scene) })),
+    checks.map(async (each) => {
+      const finding = await within(each, scene);
+      return { name: each.name, about: finding.is === 'warn' ? each.hints : each.about, finding };
+    }),
   );
 }
 

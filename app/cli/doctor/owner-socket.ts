@@ -1,5 +1,6 @@
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import type { TraySeen } from './scene.ts';
+import { shellWord } from './shell-word.ts';
 
 export interface SocketSeen {
   readonly path: string;
@@ -20,6 +21,6 @@ export function judgeSocket({ path, is, mode, most, answer }: SocketSeen): Findi
     return skipped(is === 'socket' ? `${path} was left behind; the next start replaces it` : 'Hivebar is not running');
   }
   if (mode !== null && (mode & 0o077) !== 0)
-    return warn(`${path} answers, and others may open it`, `run: chmod 600 '${path}'`);
+    return warn(`${path} answers, and others may open it`, `run: chmod 600 ${shellWord(path)}`);
   return ok(`${path} answers`);
 }

@@ -5,7 +5,7 @@ import type { Listener, PortSeen } from './port.ts';
 import type { Scene } from './scene.ts';
 
 /** A listener of the same machine answers at once, or hangs. */
-const ANSWER_MS = 1500;
+const ANSWER_MS = 1200;
 const MOST_BYTES = 64 * 1024;
 
 export async function portSeen(scene: Scene, signal: AbortSignal): Promise<PortSeen> {

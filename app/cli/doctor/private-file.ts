@@ -1,5 +1,6 @@
 import { octal } from './directory.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import { shellWord } from './shell-word.ts';
 
 export interface FileSeen {
   readonly path: string;
@@ -17,10 +18,13 @@ export function judgeFiles(seen: readonly FileSeen[]): Finding {
     if (is !== 'file')
       return fail(`${path} is ${is === 'symlink' ? 'a symlink, which is refused' : 'no regular file'}`, 'move it away');
     if (me !== null && uid !== me)
-      return fail(`${path} belongs to user ${uid}, not to us (user ${me})`, `run: sudo chown ${me} '${path}'`);
+      return fail(`${path} belongs to user ${uid}, not to us (user ${me})`, `run: sudo chown ${me} ${shellWord(path)}`);
   }
   const loose = there.find(({ mode }) => mode !== null && mode !== 0o600);
   if (loose !== undefined)
-    return warn(`${loose.path} has mode ${octal(loose.mode ?? 0)} instead of 0600`, `run: chmod 600 '${loose.path}'`);
+    return warn(
+      `${loose.path} has mode ${octal(loose.mode ?? 0)} instead of 0600`,
+      `run: chmod 600 ${shellWord(loose.path)}`,
+    );
   return ok(`${there.map(({ path }) => path).join(', ')}: for their owner alone`);
 }

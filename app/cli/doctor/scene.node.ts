@@ -30,7 +30,7 @@ export function realScene(io: Pick<Io, 'env'>): Scene {
     settings,
     hasDisplay: Boolean(env.DISPLAY || env.WAYLAND_DISPLAY),
     bus,
-    tray: once(() => trayOf(env)),
+    tray: once(() => trayOf(env, stop.signal)),
     database: once(() => readDatabase(dirs.state, stop.signal)),
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -83,7 +83,18 @@ async function busOf(env: Scene['env'], stop: AbortSignal): Promise<BusSeen> {
   return { is: 'gone', why };
 }
 
-async function trayOf(env: Scene['env']): Promise<TraySeen> {
+/** Leaves those who wait for it time for a look of their own. */
+const ANSWER_MS = 1500;
+
+async function trayOf(env: Scene['env'], stop: AbortSignal): Promise<TraySeen> {
+  const late = async (): Promise<TraySeen> => {
+    await realClock.sleep(ANSWER_MS, stop);
+    return { is: 'failed', why: `no answer within ${ANSWER_MS / 1000} s` };
+  };
+  return await Promise.race([answerOf(env), late()]);
+}
+
+async function answerOf(env: Scene['env']): Promise<TraySeen> {
   try {
     const [health, status] = await Promise.all([json('/healthz', env), json('/status.json', env)]);
     if (health === null || status === null) return { is: 'not-running' };

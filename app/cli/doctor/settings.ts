@@ -1,5 +1,6 @@
 import { type Finding, fail, ok } from './finding.ts';
 import type { SettingsSeen } from './scene.ts';
+import { shellWord } from './shell-word.ts';
 
 export function judgeSettings(seen: SettingsSeen): Finding {
   switch (seen.is) {
@@ -8,7 +9,7 @@ export function judgeSettings(seen: SettingsSeen): Finding {
     case 'good':
       return ok(`${seen.path}${seen.names.length === 0 ? ' says nothing' : `: ${seen.names.join(', ')}`}`);
     case 'unreadable':
-      return fail(`${seen.path}: ${seen.why}`, `make it a file of yours: chmod 600 '${seen.path}'`);
+      return fail(`${seen.path}: ${seen.why}`, `make it a file of yours: chmod 600 ${shellWord(seen.path)}`);
     case 'bad': {
       const [first] = seen.problems;
       const where = first === undefined ? '' : `:${first.line}:${first.column}: ${first.message}`;
