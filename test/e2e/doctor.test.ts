@@ -84,10 +84,12 @@ describe('hivebar doctor, where Hivebar does not run', () => {
     assert.match((await doctor(home)).of('hivebar').seen, /runs and does not answer/);
   });
 
-  test('mail of the local hive is counted', async () => {
+  test('mail of the local hive is counted, and the database is left without a trace', async () => {
     using home = trayHome();
     await home.run(['demo']);
+    const before = treeOf(home.dir);
     assert.match((await doctor(home)).of('local hive').seen, /^4 personas, 7 messages, \d unread$/);
+    assert.deepEqual(treeOf(home.dir), before);
   });
 
   test('an event file that was cut is named, and so is the way to mend it', async () => {

@@ -6,8 +6,8 @@ import type { Scene } from './scene.ts';
 export async function instanceSeen({ dirs, version, tray }: Scene): Promise<InstanceSeen> {
   const path = join(dirs.run, 'hivebar.json');
   const file = fileOf(path);
-  const process = file.is === 'running' ? processOf(file.pid) : ({ is: 'gone' } as const);
-  return { path, file, process, answer: await tray(), ourVersion: version };
+  const owner = file.is === 'running' ? processOf(file.pid) : ({ is: 'gone' } as const);
+  return { path, file, owner, answer: await tray(), ourVersion: version };
 }
 
 function fileOf(path: string): InstanceSeen['file'] {
@@ -22,7 +22,7 @@ function fileOf(path: string): InstanceSeen['file'] {
   }
 }
 
-function processOf(pid: number): InstanceSeen['process'] {
+function processOf(pid: number): InstanceSeen['owner'] {
   try {
     process.kill(pid, 0);
   } catch (error) {

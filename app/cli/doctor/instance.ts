@@ -15,7 +15,7 @@ export interface InstanceSeen {
         readonly port: number | null;
       };
   /** The process with that pid. `startedAt` is null where the system does not tell. */
-  readonly process: { readonly is: 'gone' } | { readonly is: 'alive'; readonly startedAt: number | null };
+  readonly owner: { readonly is: 'gone' } | { readonly is: 'alive'; readonly startedAt: number | null };
   readonly answer: TraySeen;
   readonly ourVersion: string;
 }
@@ -24,7 +24,7 @@ const START = 'start it: hivebar';
 /** The start of a process is known to the second, and by a clock that may have been set since. */
 const CLOCK_MS = 3000;
 
-export function judgeInstance({ path, file, process, answer, ourVersion }: InstanceSeen): Finding {
+export function judgeInstance({ path, file, owner, answer, ourVersion }: InstanceSeen): Finding {
   if (answer.is === 'answered') {
     const running = `Hivebar ${answer.version} is running: pid ${answer.pid}, port ${answer.status.port}`;
     if (answer.version !== ourVersion)
@@ -43,13 +43,13 @@ export function judgeInstance({ path, file, process, answer, ourVersion }: Insta
   if (file.is === 'garbage')
     return none(answer, `Hivebar is not running; ${path} is empty or garbage`, `${START} (it takes the file over)`);
   const { pid, startedAt } = file;
-  if (process.is === 'gone')
+  if (owner.is === 'gone')
     return none(
       answer,
       `Hivebar is not running; ${path} was left behind by pid ${pid}, which is gone`,
       `${START} (it takes the file over)`,
     );
-  if (process.startedAt !== null && process.startedAt > startedAt + CLOCK_MS)
+  if (owner.startedAt !== null && owner.startedAt > startedAt + CLOCK_MS)
     return none(
       answer,
       `Hivebar is not running; pid ${pid} of ${path} is another program by now`,

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
+import { check } from './check.ts';
+import { judgeClock } from './clock.ts';
+import { type DirectorySeen, judgeDirectory } from './directory.ts';
+import { examine } from './examine.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+import { type HiveSeen, judgeHive } from './hive.ts';
+import { judgeLock, type LockSeen } from './lock.ts';
+import { judgeNode } from './node-version.ts';
+import { type DaemonSeen, judgeDaemon } from './notification-daemon.ts';
+import { judgeNotifier, type NotifierSeen } from './notifier.ts';
+import { judgeSocket } from './owner-socket.ts';
+import { judgePort, type PortSeen } from './port.ts';
+import { exitOf, reportJson, reportText } from './report.ts';
+import type { Scene } from './scene.ts';
+import { type HelperSeen, judgeHelper } from './tray-helper.ts';
+
+const said = (finding: Finding): string =>
+  `${finding.is} ${finding.seen}${'next' in finding ? ` -> ${finding.next}` : ''}`;
+
+/** One sight after the other, and what has to be said of it. */
+function judged<Seen extends object>(
+  name: string,
+  judge: (seen: Seen) => Finding,
+  usual: Seen,
+  rows: readonly (readonly [object, RegExp])[],
+): void {
+  describe(name, () => {
+    for (const [different, words] of rows) {
+      test(`${JSON.stringify(different)}: ${words.source}`, () =>
+        assert.match(said(judge({ ...usual, ...different })), words));
+    }
+  });
+}
+
+judged('node', judgeNode, { version: '24.21.0', path: '/n' }, [
+  [{}, /^ok 24\.21\.0/],
+  [{ version: '22.19.0' }, /^ok/],
+  [{ version: '22.18.9' }, /^fail .*too old -> install node 22\.19/],
+  [{ version: '20.20.2' }, /^fail/],
+]);
+
+const DIRECTORY: DirectorySeen = {
+  is: 'directory',
+  path: '/a b',
+  mode: 0o700,
+  uid: 5,
+  me: 5,
+  isWritable: true,
+  freeBytes: 2 ** 31,
+};
+judged<DirectorySeen>('a directory', judgeDirectory, DIRECTORY, [
+  [{}, /^ok \/a b, mode 0700, 2\.0 GiB free$/],
+  [{ mode: 0o755 }, /^warn .*0755 instead of 0700 -> run: chmod 700 '\/a b'/],
+  [{ uid: 0 }, /^fail .*belongs to user 0, not to us \(user 5\)/],
+  [{ isWritable: false }, /^fail .*can not be written to/],
+  [{ freeBytes: 1000 }, /^fail .*1000 bytes free/],
+  [{ freeBytes: 100 * 2 ** 20 }, /^warn .*only 100\.0 MiB free/],
+  [{ is: 'other', kind: 'symlink' }, /^fail .*symlink.* -> set HIVEBAR_HOME/],
+  [{ is: 'absent', parent: '/', canMake: false }, /^fail .*\/ can not be written to/],
+]);
+
+judged<LockSeen>(
+  'the lock',
+  judgeLock,
+  { os: 'linux', koffi: { is: 'failed', why: 'no such file' }, flock: '/usr/bin/flock' },
+  [
+    [{ koffi: { is: 'loads', version: '3' } }, /^ok koffi 3/],
+    [{}, /^warn .*no such file.*\/usr\/bin\/flock is used/],
+    [{ flock: null }, /^fail .*no other way.*util-linux/],
+    [{ os: 'darwin' }, /^warn/],
+    [{ os: 'win32' }, /^fail/],
+  ],
+);
+
+const HIVE: HiveSeen = {
+  address: 'http://localhost:7474/',
+  lies: 'loopback',
+  isLocalhost: true,
+  dialed: [
+    { address: '127.0.0.1', is: 'connects' },
+    { address: '::1', is: 'connects' },
+  ],
+  asked: { is: 'hive', personas: 3, unread: 2, ms: 4 },
+  skewMs: 500,
+  token: { is: 'none' },
+};
+judged('a hive', judgeHive, HIVE, [
+  [{}, /^ok http:\/\/localhost:7474\/ \(loopback\): 3 personas, 2 unread, answered in 4 ms$/],
+  [{ skewMs: 300_000 }, /^warn .*300 s ahead of ours -> set the clock/],
+  [{ skewMs: -61_000 }, /^warn .*61 s behind ours/],
+  [
+    { asked: { is: 'fault', code: 'dns', message: 'hive.test has no address' }, dialed: [] },
+    /^fail .*no address -> check the host name/,
+  ],
+  [
+    { asked: { is: 'fault', code: 'unauthorized', message: '401' }, token: { is: 'given', flaws: [] } },
+    /^fail .*-> the token is not accepted/,
+  ],
+]);
+
+const PORT: PortSeen = {
+  port: 7475,
+  v4: { is: 'nobody' },
+  v6: { is: 'nobody' },
+  ours: null,
+  ourVersion: '0.10.0',
+  who: null,
+};
+const OURS = { is: 'hivebar', version: '0.10.0', id: 'me' } as const;
+judged('the port', judgePort, PORT, [
+  [{}, /^ok 7475 is free/],
+  [{ v6: { is: 'closes' } }, /^fail \[::1\]:7475/],
+  [{ v4: { is: 'hivebar', version: '0.9.0', id: 'x' } }, /^fail .*an older Hivebar \(version 0\.9\.0\)/],
+  [{ v4: { is: 'hivebar', version: '0.10.0', id: 'x' } }, /^fail .*another Hivebar/],
+  [{ ours: { id: 'me' }, v4: OURS, v6: OURS }, /^ok .*is ours$/],
+  [{ ours: { id: 'me' }, v4: { ...OURS, version: null, id: null }, v6: { is: 'no-address' } }, /^ok .*no ::1 here/],
+  [{ ours: { id: 'me' }, v4: OURS, v6: { is: 'http', status: 200, server: null } }, /^warn .*at \[::1\] a stranger/],
+  [{ ours: { id: 'me' }, v4: { is: 'hangs' }, v6: OURS }, /^fail .*never answers/],
+]);
+
+test('a path that no socket can have is a failure before anybody listens', () => {
+  const seen = {
+    path: `/${'x'.repeat(107)}`,
+    is: 'absent',
+    mode: null,
+    most: 107,
+    answer: { is: 'not-running' },
+  } as const;
+  assert.match(said(judgeSocket(seen)), /^fail .*108 bytes.*shorter HIVEBAR_HOME/);
+  assert.match(said(judgeSocket({ ...seen, path: seen.path.slice(1) })), /^skipped/);
+});
+
+judged('the clock', judgeClock, { now: 1_800_000_000_000, wallMs: 100, monotonicMs: 100 }, [
+  [{}, /^ok/],
+  [{ wallMs: 3100 }, /^warn .*it is being set/],
+  [{ now: 0 }, /^fail .*before 2026/],
+]);
+
+judged<HelperSeen>(
+  'the tray helper',
+  judgeHelper,
+  { isWay: true, os: 'linux', arch: 'x64', path: '/h', isThere: true, hasRosetta: null, lacks: [] },
+  [
+    [{}, /^ok \/h/],
+    [{ lacks: ['libappindicator3.so.1'] }, /^fail .*-> apt-get install libayatana-appindicator3-1/],
+    [{ arch: 'arm64' }, /^fail .*no tray helper for linux arm64/],
+    [{ os: 'darwin', arch: 'arm64', hasRosetta: false }, /^fail .*no Rosetta/],
+    [{ isThere: false }, /^fail .*missing/],
+  ],
+);
+
+const MAC: NotifierSeen = {
+  isWanted: true,
+  os: 'darwin',
+  arch: 'arm64',
+  own: null,
+  hasRosetta: false,
+  hasOsascript: true,
+};
+judged('banners on macOS and Windows', judgeNotifier, MAC, [
+  [
+    { own: { path: '/t', version: '3.0.0' } },
+    /^warn \/t 3\.0\.0 -> no banner\? Allow it: System Settings > Notifications/,
+  ],
+  [{ own: { path: '/t', version: '2.0.0' } }, /^warn .*clicks need 3/],
+  [{ hasRosetta: true }, /^warn .*by Rosetta -> .*System Settings/],
+  [{}, /^warn osascript, without clicks/],
+  [{ hasOsascript: false }, /^fail/],
+  [{ os: 'win32' }, /^ok SnoreToast/],
+]);
+
+const DAEMON = { is: 'there', who: 'dunst 1.9', can: ['actions', 'body'], isPaused: null } as const;
+judged<DaemonSeen>(
+  'the notification daemon',
+  judgeDaemon,
+  { isWanted: true, hasDisplay: true, daemon: DAEMON, running: null },
+  [
+    [{}, /^ok dunst 1\.9 \(actions, body\)/],
+    [{ daemon: { ...DAEMON, can: ['body'] } }, /^warn .*tells of no click/],
+    [{ daemon: { is: 'activatable' } }, /^ok one is started with the first/],
+    [{ daemon: { is: 'none' } }, /^fail/],
+    [{ daemon: { is: 'none' }, hasDisplay: false }, /^warn/],
+    [{ running: 'unavailable (no session bus)' }, /^fail .*the running Hivebar says: unavailable/],
+  ],
+);
+
+/** The examination itself needs no more of it. */
+const sceneWith = (clock: FakeClock): Scene => ({ clock }) as unknown as Scene;
+
+describe('the examination', () => {
+  const about = ['icon'] as const;
+  const probe = async (): Promise<null> => null;
+
+  test('a check that never ends, and one that throws, are findings of their own; the others stand', async () => {
+    const clock = fakeClock();
+    let aborted = false;
+    const hangs = check({
+      name: 'hangs',
+      about,
+      probe: (_, signal) => {
+        signal.addEventListener('abort', () => {
+          aborted = true;
+        });
+        return new Promise<null>(() => {});
+      },
+      judge: () => ok('never'),
+    });
+    const throws = check({
+      name: 'throws',
+      about,
+      probe: () => Promise.reject(new Error('odd')),
+      judge: () => ok('never'),
+    });
+    const fine = check({ name: 'fine', about, probe, judge: () => ok('fine') });
+    const all = examine([hangs, throws, fine], sceneWith(clock));
+    await clock.advance(3000);
+    assert.deepEqual(
+      (await all).map(({ finding }) => said(finding).split(' ->')[0]),
+      ['warn no answer within 3 s', 'fail the check itself failed: odd', 'ok fine'],
+    );
+    assert.equal(aborted, true);
+  });
+
+  test('0 with warnings, 1 with a failure; a warning is a reason only where it can be one', async () => {
+    const clock = fakeClock();
+    const loose = check({ name: 'loose', about, hints: [], probe, judge: () => warn('mode', 'chmod') });
+    const host = check({ name: 'host', about, probe, judge: () => fail('no \u001b[31mhost', 'install') });
+    const warned = await examine([loose], sceneWith(clock));
+    assert.equal(exitOf(warned), 0);
+    assert.match(reportText(warned), /No icon\? +nothing was found/);
+    const failed = await examine([loose, host], sceneWith(clock));
+    assert.equal(exitOf(failed), 1);
+    const text = reportText(failed);
+    assert.match(text, /^fail {5}host {3}no \\u001b\[31mhost\n +-> install$/m);
+    assert.match(text, /No icon\? +because of: host\nNo banner\? +nothing/);
+    const { ok: isOk, reasons } = JSON.parse(reportJson(failed, '1')) as { ok: boolean; reasons: unknown };
+    assert.deepEqual(
+      [isOk, reasons],
+      [false, { icon: { fail: ['host'], warn: [] }, banner: { fail: [], warn: [] }, mail: { fail: [], warn: [] } }],
+    );
+  });
+});
