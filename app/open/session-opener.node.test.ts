@@ -40,6 +40,7 @@ const seen = { argv: process.argv.slice(2), cwd: process.cwd(), parent: process.
   inherited: fds.filter((to) => to.startsWith('/') && !to.startsWith('/proc/') && !to.startsWith('/dev/') && to !== __filename) };
 fs.writeFileSync(__filename + '.part', JSON.stringify(seen));
 fs.renameSync(__filename + '.part', __filename + '.seen');
+fs.appendFileSync(__filename + '.runs', '.');
 process.exit(Number(process.env.STAND_IN_EXIT ?? 0));
 `;
 
@@ -200,12 +201,12 @@ describe('a new terminal', () => {
 
   test('two clicks resume once', async () => {
     using space = scratch();
-    const { work, opener, ran, forget } = desk(space, ['kitty', 'agent']);
+    const { bin, work, opener, ran, forget } = desk(space, ['kitty', 'agent']);
     let now = 0;
     const clock = { ...realClock, monotonic: () => now };
     const one = opener({ is: 'auto' }, [session({ cwd: work, resume: ['agent'] })], { clock });
     await Promise.all([one.open(click('ada')), one.open(click('ada'))]);
-    assert.ok(ran('kitty'));
+    assert.equal(readFileSync(`${bin}/kitty.runs`, 'utf8'), '.');
     forget('kitty');
     now = 9_999;
     await one.open(click('ada'));

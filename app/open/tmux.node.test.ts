@@ -80,9 +80,15 @@ test('a terminal that shows the session already is used before another', async (
   using outer = server(space, 'outer');
   inner.ask('new-session', '-d', '-s', 'ada', 'exec sleep 60');
   inner.ask('new-window', '-d', '-t', 'ada', 'exec sleep 60');
-  await look(outer, inner, 'ada');
   await look(outer, inner, 'base');
+  await look(outer, inner, 'ada');
   const pane = inner.pane('ada:1');
+  const used = (): string => inner.ask('list-clients', '-t', 'base', '-F', '#{client_activity}');
+  const before = used();
+  while (used() === before) {
+    outer.ask('send-keys', '-t', ':1', 'x'); // somebody types in the other
+    await sleep(50);
+  }
   await showPane(pane, env, here);
   assert.deepEqual(inner.shown().sort(), [`ada ${pane.pane}`, `base ${inner.pane('base').pane}`]);
 });
