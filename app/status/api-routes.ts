@@ -19,14 +19,18 @@ export function apiRoutes(
   pages: EventPages,
   signalOf: (request: FastifyRequest) => AbortSignal,
 ): void {
-  const fresh = (request: FastifyRequest, reply: FastifyReply, body: (now: Current) => string): FastifyReply => {
+  const fresh = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    body: (now: Current) => string | Buffer,
+  ): FastifyReply => {
     const now = current();
     void reply.header('ETag', now.etag).header('Cache-Control', REVALIDATE);
     if (matches(request.headers['if-none-match'], now.etag)) return reply.code(304).send();
     return reply.type('application/json; charset=utf-8').send(body(now));
   };
   for (const path of ['/status.json', '/api/v1/status']) {
-    app.get(path, async (request, reply) => fresh(request, reply, ({ body }) => body));
+    app.get(path, async (request, reply) => fresh(request, reply, ({ bytes }) => bytes));
   }
   app.get('/api/v1/personas', async (request, reply) =>
     fresh(request, reply, ({ wire: { rev, generatedAt, personas } }) => JSON.stringify({ rev, generatedAt, personas })),

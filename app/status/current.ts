@@ -8,6 +8,8 @@ export interface Current {
   readonly wire: StatusWire;
   /** `wire` as JSON. */
   readonly body: string;
+  /** The same in UTF-8, made once: who asks again and again would pay for it each time. */
+  readonly bytes: Buffer;
   /** Changes with anything but the time of writing; not the same in two runs. */
   readonly etag: string;
 }
@@ -32,7 +34,7 @@ export function currentStatus(of: {
     const body = JSON.stringify(wire);
     const content = body.replace(wire.generatedAt, ''); // the first one is the key of that name
     const n = made === null ? 0 : made.content === content ? made.n : made.n + 1;
-    made = { snapshot, at, content, n, current: { wire, body, etag: `"${of.run}.${n}"` } };
+    made = { snapshot, at, content, n, current: { wire, body, bytes: Buffer.from(body), etag: `"${of.run}.${n}"` } };
     return made.current;
   };
 }
