@@ -66,6 +66,7 @@ test('what no schema fits, or contradicts itself, is refused and changes nothing
     ['pause', { persona: 'ada' }],
     ['read', { persona: 'ada', id: 0 }],
     ['read', { persona: 'ada', id: 1.5 }],
+    ['read', { persona: 'ada', id: 1, upTo: 2 }],
     ['quiet-hours', {}],
     ['autostart', { on: 'yes' }],
   ] as const) {

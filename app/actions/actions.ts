@@ -10,6 +10,7 @@ const MOST_MINUTES = 52_560_000;
 
 const closed = { type: 'object', additionalProperties: false } as const;
 const PERSONA = { type: 'string', minLength: 1 } as const;
+const MESSAGE = { type: 'integer', minimum: 1 } as const;
 const NOTHING = { ...closed, properties: {} } as const;
 const WHO = { ...closed, properties: { persona: PERSONA }, required: ['persona'] } as const;
 const ANYONE = { ...closed, properties: { persona: PERSONA } } as const;
@@ -127,11 +128,15 @@ export function createActions(house: House, clock: Clock): Actions {
       title: 'Mark as read',
       params: {
         ...closed,
-        properties: { persona: PERSONA, id: { type: 'integer', minimum: 1 } },
+        properties: { persona: PERSONA, id: MESSAGE, upTo: MESSAGE },
         required: ['persona'],
       },
       asks: 'token',
-      run: async ({ persona, id }) => ({ persona, marked: house.markRead(known(persona), id ?? null) }),
+      run: async ({ persona, id, upTo }) => {
+        if (id !== undefined && upTo !== undefined) throw refusal('give id or upTo, not both');
+        const which = id !== undefined ? [id] : upTo !== undefined ? { upTo } : 'all';
+        return { persona, marked: house.markRead(known(persona), which) };
+      },
     }),
     action({
       name: 'open',

@@ -1,5 +1,6 @@
 import type { Until } from '../../core/board/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
+import type { Messages } from '../../core/sources/index.ts';
 
 /** What the actions act on: the running tray process, as compose builds it. */
 export interface House {
@@ -12,8 +13,8 @@ export interface House {
   /** No banners until then, of one persona or (null) of all; `never` = banners again. */
   mute(persona: PersonaId | null, until: Until): void;
   hide(persona: PersonaId, hidden: boolean): void;
-  /** Marks one message, or all that are unread (null), as read; how many that were. @throws Fault `usage` where the source can not. */
-  markRead(persona: PersonaId, id: number | null): number;
+  /** Marks messages as read; how many that were. @throws Fault `usage` where the source can not. */
+  markRead(persona: PersonaId, which: Messages): number;
   /** The persona's session, else its page. */
   openSession(persona: PersonaId, activationToken: string | null): Promise<void>;
   openPage(persona: PersonaId | null, activationToken: string | null): Promise<void>;
@@ -21,6 +22,14 @@ export interface House {
   quietHours(on: boolean): void;
   startAtLogin(on: boolean): Promise<void>;
   /** Shows a banner, and says what is known of it. */
-  testNotification(): Promise<{ readonly taken: boolean; readonly by: string }>;
+  testNotification(): Promise<{
+    readonly taken: boolean;
+    /** Who shows the banners. */
+    readonly by: string;
+    /** Why others are not shown just now, if so. */
+    readonly silent: 'paused' | 'quiet-hours' | null;
+    /** Why it was not taken. */
+    readonly why?: string;
+  }>;
   quit(): void;
 }

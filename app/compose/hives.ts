@@ -54,7 +54,8 @@ export async function primaryOf(
 }
 
 async function kijitoAnswers(machine: Machine): Promise<boolean> {
-  const { source } = kijitoHive('probe', KIJITO, null, PROBE_MS, machine);
+  const probe = { id: 'probe', base: KIJITO, members: directory('', RESERVED), credential: null };
+  const { source } = kijitoHive(probe, null, PROBE_MS, machine);
   try {
     await source.personas(machine.stop);
     return true;
@@ -65,34 +66,47 @@ async function kijitoAnswers(machine: Machine): Promise<boolean> {
   }
 }
 
-/** The hives of this machine: the primary first. */
+/** The hives of this machine: the primary first, those of the settings last. */
 export function hivesOf(
   primary: Primary,
   settings: Settings,
   local: LocalHive,
   machine: Machine,
 ): readonly WatchedHive[] {
-  if (primary.is === 'local') return [localHive(local, '', machine)];
-  const far = kijitoHive('kijito', primary.base, settings, undefined, machine);
-  return [far, localHive(local, 'local-', machine)];
+  const reserved = [...RESERVED, ...settings.hives.map(({ name }) => `${name}-`)];
+  const further = settings.hives.map(({ name: id, base, tokenFile }) => {
+    const credential = tokenFile === undefined ? null : { tokenFile, tokenVariable: undefined };
+    return kijitoHive({ id, base, members: directory(`${id}-`, reserved), credential }, settings, undefined, machine);
+  });
+  if (primary.is === 'local') return [localHive(local, directory('', reserved), machine), ...further];
+  const { base } = primary;
+  const credential = { tokenFile: settings.tokenFile ?? null, tokenVariable: machine.env.KIJITOMON_TOKEN };
+  const far = { id: 'kijito', base, members: directory('', reserved), credential };
+  return [
+    kijitoHive(far, settings, undefined, machine),
+    localHive(local, directory('local-', reserved), machine),
+    ...further,
+  ];
+}
+
+type Directory = Members & { readonly is: 'directory' };
+
+interface FarHive {
+  readonly id: string;
+  readonly base: string;
+  readonly members: Directory;
+  readonly credential: { readonly tokenFile: string | null; readonly tokenVariable: string | undefined } | null;
 }
 
 function kijitoHive(
-  id: string,
-  base: string,
+  { id, base, members, credential: given }: FarHive,
   settings: Settings | null,
   deadlineMs: number | undefined,
   machine: Machine,
 ): WatchedHive {
   const scope: Scope = { is: 'source', key: id };
   const hive = hiveAt(base, scope);
-  const credential =
-    settings === null
-      ? null
-      : readCredential(
-          { tokenFile: settings.tokenFile ?? null, tokenVariable: machine.env.KIJITOMON_TOKEN, authHeader: null },
-          machine.log,
-        );
+  const credential = given === null ? null : readCredential({ ...given, authHeader: null }, machine.log);
   const fetcher = httpClient({
     url: base,
     policy: AS_WRITTEN,
@@ -104,7 +118,6 @@ function kijitoHive(
   const holdMs = settings === null || settings.holdSeconds === 0 ? null : settings.holdSeconds * 1000;
   const { clock } = machine;
   const contentChars = settings?.contentChars ?? null;
-  const members = directory('');
   return {
     source: kijitoSource({
       id,
@@ -121,7 +134,7 @@ function kijitoHive(
 }
 
 /** The local hive is watched by the same source as any other, through a client in the same process. */
-function localHive(local: LocalHive, prefix: string, { clock }: Machine): WatchedHive {
+function localHive(local: LocalHive, members: Directory, { clock }: Machine): WatchedHive {
   const client: HiveClient = {
     personas: async () => local.personas().map(({ name }) => name),
     window: local.window,
@@ -133,7 +146,6 @@ function localHive(local: LocalHive, prefix: string, { clock }: Machine): Watche
     hints: local.hints,
     [Symbol.asyncDispose]: async () => {},
   };
-  const members = directory(prefix);
   return {
     source: kijitoSource({ id: 'local', client, clock, members }),
     address: 'this machine',
@@ -144,6 +156,6 @@ function localHive(local: LocalHive, prefix: string, { clock }: Machine): Watche
   };
 }
 
-function directory(prefix: string): Members & { readonly is: 'directory' } {
-  return { is: 'directory', prefix, reserved: RESERVED };
+function directory(prefix: string, reserved: readonly string[]): Directory {
+  return { is: 'directory', prefix, reserved };
 }

@@ -9,13 +9,15 @@ import { type NoBus, openSessionBus, type SessionBus } from '../desktop/index.ts
 import {
   chooseDriver,
   keptAnnouncements,
+  type Notifications,
   noDriver,
   type OpenDriver,
-  type Opens,
+  RULES,
   startNotify,
 } from '../notify/index.ts';
-import { pageOpener, urlOpener } from '../open/index.ts';
-import { openIcons, openTray, renderTray } from '../tray/index.ts';
+import { keptSessions, type Opens, pageOpener, sessionOpener, urlOpener } from '../open/index.ts';
+import { followCommand } from '../status/index.ts';
+import { copyText, openIcons, openTray, renderTray } from '../tray/index.ts';
 import type { Machine } from './machine.ts';
 import type { ToldEarly } from './told-early.ts';
 
@@ -26,6 +28,8 @@ export interface SurfacesOptions {
   readonly db: Database;
   readonly actions: Actions;
   readonly port: number;
+  /** A link to the page that logs its browser in, once. */
+  readonly onceLink: (persona: string | null) => string;
   /** Private; the tray helper is copied there. */
   readonly runDirectory: string;
   readonly machine: Machine;
@@ -33,15 +37,34 @@ export interface SurfacesOptions {
 
 export interface Surfaces extends AsyncDisposable {
   readonly openPage: House['openPage'];
+  readonly openSession: House['openSession'];
+  readonly copyFollowCommand: House['copyFollowCommand'];
+  readonly testNotification: House['testNotification'];
 }
 
 /** Starts what a person sees: tray icon and notifications, on one connection to the session bus. */
 export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces> {
   const { settings, board, early, db, actions, port, machine } = options;
   const { env, clock, log } = machine;
-  const urlOf = (opens: Opens): string =>
-    `http://127.0.0.1:${port}/${opens.is === 'persona' ? `#${encodeURIComponent(opens.persona)}` : ''}`;
-  const opener = pageOpener(urlOf, port, urlOpener({ platform: machine.os, env, clock }));
+  const openUrl = urlOpener({ platform: machine.os, env, clock });
+  const personaOf = (opens: Opens): string | null => (opens.is === 'persona' ? opens.persona : null);
+  const page = pageOpener((opens) => options.onceLink(personaOf(opens)), port, openUrl);
+  const kept = keptSessions(db);
+  const session = sessionOpener({
+    setting: settings.opener,
+    urlSchemes: settings.urlSchemes,
+    sessions: kept.of,
+    about: (persona) => {
+      const found = board.snapshot().personas.find(({ id }) => id === persona);
+      return found === undefined ? null : { source: found.source, newestId: found.latest[0]?.id ?? null };
+    },
+    page,
+    openUrl,
+    platform: machine.os,
+    env,
+    clock,
+    log,
+  });
 
   await using started = new AsyncDisposableStack();
   const wantsBus =
@@ -51,16 +74,27 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     : { is: 'none', why: 'not asked for' };
   if (bus.is === 'bus') started.use(bus);
   const openPage: Surfaces['openPage'] = (persona, activationToken) =>
-    opener.open({ opens: persona === null ? { is: 'overview' } : { is: 'persona', persona }, activationToken });
-  if (machine.stop.aborted) return surfacesOf(openPage, started.move()); // nothing is started that would end at once
+    page.open({ opens: persona === null ? { is: 'overview' } : { is: 'persona', persona }, activationToken });
+  if (machine.stop.aborted) return surfacesOf(null, started.move()); // nothing is started that would end at once
   const openDriver = await notifyDriver();
   const announcements = keptAnnouncements(db);
-  started.use(startNotify({ board, told: early.take(), openDriver, announcements, opener, clock, log }));
+  const notifications = started.use(
+    startNotify({
+      board,
+      told: early.take(),
+      openDriver,
+      announcements,
+      act: ({ name, params }) => void run(name, params),
+      rules: { ...RULES, urgentBreaksQuiet: settings.quietHours?.urgent === true },
+      clock,
+      log,
+    }),
+  );
   const tray = started.use(
     await openTray({
       choice: settings.tray,
       bus,
-      icons: openIcons(assetPath('icons')),
+      icons: openIcons(assetPath('icons'), settings.iconTheme),
       helperFolder: join(options.runDirectory, 'tray-helper'),
       env,
       events: {
@@ -72,7 +106,34 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     }),
   );
   started.use(renderTray(board, tray, clock));
-  return surfacesOf(openPage, started.move());
+  return surfacesOf(notifications, started.move());
+
+  function surfacesOf(notify: Notifications | null, stack: AsyncDisposableStack): Surfaces {
+    return {
+      openPage,
+      openSession: (persona, activationToken) => session.open({ opens: { is: 'persona', persona }, activationToken }),
+      copyFollowCommand,
+      testNotification: async () =>
+        notify === null ? { taken: false, by: 'nobody', silent: null, why: 'hivebar is ending' } : await notify.test(),
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    };
+  }
+
+  /** Where nothing can be copied, the page shows the command. */
+  async function copyFollowCommand(persona: string): Promise<void> {
+    const file = board.snapshot().personas.find(({ id }) => id === persona)?.eventsFile ?? null;
+    if (file === null) return await openPage(persona, null);
+    const copied = await copyText(followCommand(file), { platform: machine.os, env, clock });
+    if (copied.is === 'copied') return;
+    log.info(`the follow command can not be copied: ${copied.why}; the page shows it`);
+    await openPage(persona, null);
+  }
+
+  /** For a desktop that opens it by itself, however long afterwards: without a code, which would be over. */
+  function plainPage(opens: Opens): string {
+    const persona = personaOf(opens);
+    return `http://127.0.0.1:${port}/${persona === null ? '' : `#persona=${encodeURIComponent(persona)}`}`;
+  }
 
   async function notifyDriver(): Promise<OpenDriver> {
     if (!settings.notifications) return noDriver('switched off in the settings');
@@ -85,7 +146,8 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       clock,
       spawn: machine.spawn,
       log,
-      pageOf: urlOf,
+      sound: settings.sound,
+      pageOf: plainPage,
     });
   }
 
@@ -100,8 +162,4 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       log.warn(`${name}: ${error instanceof Fault ? error.explain() : String(error)}`);
     }
   }
-}
-
-function surfacesOf(openPage: Surfaces['openPage'], stack: AsyncDisposableStack): Surfaces {
-  return { openPage, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }

@@ -3,7 +3,7 @@ import type { Board } from '../../core/board/index.ts';
 import { faultOf } from '../../core/model/index.ts';
 import type { Sink } from '../../core/sinks/index.ts';
 import { eventFilePath, type Outbox } from '../../core/sinks/outbox/index.ts';
-import type { Persona } from '../../core/sources/index.ts';
+import type { Messages, Persona } from '../../core/sources/index.ts';
 import { stemOf } from '../../core/state/index.ts';
 import {
   createRounds,
@@ -30,7 +30,7 @@ export interface TrayWatches {
   /** The address of a persona of this hive, null when it is not one of its. */
   addressOf(persona: string): string | null;
   /** Null: there is no such persona here; `refused`: its messages can not be marked. */
-  markRead(persona: string, id: number | null): number | 'refused' | null;
+  markRead(persona: string, which: Messages): number | 'refused' | null;
   /** After a gap: connections are dropped, and everything is asked for at once. */
   renew(): void;
   /** Until the machine stops. */
@@ -187,10 +187,10 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
   return {
     rounds,
     addressOf: (persona) => addresses.get(persona) ?? null,
-    markRead(persona, id) {
+    markRead(persona, which) {
       const address = addresses.get(persona);
       if (address === undefined) return null;
-      return source.markRead?.(hive.named(address), id === null ? 'all' : [id]) ?? 'refused';
+      return source.markRead?.(hive.named(address), which) ?? 'refused';
     },
     renew() {
       const before = patience;

@@ -1,13 +1,16 @@
 import { join } from 'node:path';
 import { createBoard } from '../../core/board/index.ts';
+import { openHistory } from '../../core/history/index.ts';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, faultOf } from '../../core/model/index.ts';
 import { eventFilePath, type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
+import type { Messages } from '../../core/sources/index.ts';
 import { type Dirs, ensurePrivateDir, openDatabase, stemOf } from '../../core/state/index.ts';
 import { watchGaps } from '../../core/watch/index.ts';
 import { createActions, type House, keptPreferences } from '../actions/index.ts';
 import { openSettings, type Settings } from '../config/tray/index.ts';
 import { ownerSocketOf } from '../owner-socket.ts';
+import { loginStart } from '../service/index.ts';
 import { loadPage, startStatus } from '../status/index.ts';
 import { version } from '../version.node.ts';
 import { catchUpAfterGaps } from './catch-up.ts';
@@ -35,6 +38,8 @@ export type TrayEnd = { readonly is: 'stopped' } | { readonly is: 'taken'; reado
 const DATABASE = 'hivebar.sqlite';
 /** What the outbox was just given and the database has not yet. */
 const JOURNAL = 'outbox.journal';
+/** What was: derived, and may be deleted at any time. */
+const HISTORY = 'history.sqlite';
 /** Facts become the picture so much later unless somebody looks before: what they speak of goes first, into files. */
 const FOLD_AFTER_MS = 20;
 /** Without an event for so long, the process is at rest. */
@@ -57,6 +62,14 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   using db = openDatabase(join(dirs.state, DATABASE));
   using local = openLocalHive({ db, clock, log, contentChars: settings.contentChars });
   const board = createBoard(log, (run) => void clock.after(FOLD_AFTER_MS, run));
+  using history = openHistory({
+    path: join(dirs.state, HISTORY),
+    files: disk.files,
+    clock,
+    log,
+    keepDays: settings.historyDays,
+  });
+  using _remembers = board.facts(history.hear);
   const directory = join(dirs.state, 'events');
   using outbox = openOutbox<Kept>({
     db,
@@ -90,8 +103,13 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   const preferences = keptPreferences(db);
   for (const { persona, until } of preferences.mutes()) board.put({ is: 'muted', at: clock.now(), persona, until });
   for (const persona of preferences.hidden()) board.put({ is: 'hidden', at: clock.now(), persona, hidden: true });
-  using quietHours = keepQuietHours({ hours: null, preferences, board, clock });
+  using quietHours = keepQuietHours({ hours: settings.quietHours ?? null, preferences, board, clock });
   let surfaces: Surfaces | null = null;
+  const shown = (): Surfaces => {
+    if (surfaces !== null) return surfaces;
+    throw new Fault('usage', 'hivebar is still starting: try again in a moment', { is: 'machine', key: 'action' });
+  };
+  const login = loginStart(machine);
   const house: House = {
     knows: (persona) => board.snapshot().personas.some(({ id }) => id === persona),
     poll: (persona) => poll(watches, persona),
@@ -104,13 +122,16 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       preferences.setHidden(persona, hidden);
       board.put({ is: 'hidden', at: clock.now(), persona, hidden });
     },
-    markRead: (persona, id) => markRead(watches, persona, id),
-    openSession: async (persona, token) => await surfaces?.openPage(persona, token),
-    openPage: async (persona, token) => await surfaces?.openPage(persona, token),
-    copyFollowCommand: async () => {},
+    markRead: (persona, which) => markRead(watches, persona, which),
+    openSession: (persona, token) => shown().openSession(persona, token),
+    openPage: (persona, token) => shown().openPage(persona, token),
+    copyFollowCommand: (persona) => shown().copyFollowCommand(persona),
     quietHours: (on) => quietHours.turn(on),
-    startAtLogin: async () => {},
-    testNotification: async () => ({ taken: false, by: 'nobody yet' }),
+    async startAtLogin(on) {
+      await login.set(on);
+      board.put({ is: 'autostart', at: clock.now(), on });
+    },
+    testNotification: () => shown().testNotification(),
     quit: () => stop.abort(),
   };
   const actions = createActions(house, clock);
@@ -124,6 +145,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       hive: local,
       actions,
       events: outbox,
+      history,
       page: loadPage(),
       token: instance.token,
       tokenEverywhere: settings.tokenEverywhere,
@@ -143,10 +165,12 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       db,
       actions,
       port: status.port,
+      onceLink: status.onceLink,
       runDirectory: dirs.run,
       machine: stopping,
     });
     surfaces = started;
+    void tellAutostart();
     if (plan.open)
       await actions
         .get('page')
@@ -161,6 +185,17 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     await watching;
   }
   return { is: 'stopped' };
+
+  /** Asked of the system, which may take its time. */
+  async function tellAutostart(): Promise<void> {
+    try {
+      board.put({ is: 'autostart', at: clock.now(), on: await login.state() });
+    } catch (error) {
+      log.info(
+        `whether it starts at login can not be told: ${faultOf(error, { is: 'machine', key: 'autostart' }).message}`,
+      );
+    }
+  }
 }
 
 function resting(outbox: Outbox<Kept>, { clock, atRest }: Machine): Disposable {
@@ -200,9 +235,9 @@ function poll(watches: readonly TrayWatches[], persona: string | null): boolean 
   return false;
 }
 
-function markRead(watches: readonly TrayWatches[], persona: string, id: number | null): number {
+function markRead(watches: readonly TrayWatches[], persona: string, which: Messages): number {
   for (const watch of watches) {
-    const marked = watch.markRead(persona, id);
+    const marked = watch.markRead(persona, which);
     if (marked === null) continue;
     if (marked !== 'refused') return marked;
   }

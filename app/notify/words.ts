@@ -135,7 +135,8 @@ function openButton(persona: PersonaId): Button {
 
 /** One message is marked by its id: another may have come since, and nobody has seen that. */
 function readButton({ persona, count, latest }: MailSaid): Button {
-  const params = count === 1 ? { persona, id: latest.id } : { persona };
+  // What the banner speaks of: mail that comes while it stands there stays unread.
+  const params = count === 1 ? { persona, id: latest.id } : { persona, upTo: latest.id };
   return { id: 'read', label: 'Mark as read', wants: { name: 'read', params } };
 }
 

@@ -1,3 +1,4 @@
+export { followCommand } from '../../ui-static/present.ts';
 export type { ActionTable } from './action-routes.ts';
 export { loadPage } from './assets.node.ts';
 export type { HiveApi } from './hive-routes.ts';

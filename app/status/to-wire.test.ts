@@ -69,6 +69,7 @@ test('a persona has exactly the keys of the specification, in its order', () => 
     asOf: '2026-06-20T09:59:59.000000+00:00',
     staleAfter: '2026-06-20T10:00:04.000000+00:00',
     muted: null,
+    canMarkRead: false,
     hidden: false,
     eventsFile: '/state/events.ada.ndjson',
   });

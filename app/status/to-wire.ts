@@ -58,6 +58,7 @@ function personaWire(view: PersonaView, now: Instant): PersonaWire {
     asOf: timeOf(view.unread.asOf),
     staleAfter: timeOf(view.unread.staleAfter),
     muted: silence(view.muted, now),
+    canMarkRead: view.canMarkRead,
     hidden: view.hidden,
     eventsFile: view.eventsFile,
   };

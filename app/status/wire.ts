@@ -48,6 +48,7 @@ export const PersonaWire = Type.Object(
     asOf: Nullable(Time('When the numbers were seen. Null: never.')),
     staleAfter: Nullable(Time('The numbers are old when nothing newer has come by then.')),
     muted: Silence,
+    canMarkRead: Type.Boolean({ description: 'Its messages can be marked as read by the action `read`.' }),
     hidden: Type.Boolean({ description: 'Left out of totals and causes, and of tray, page and notifications.' }),
     eventsFile: Nullable(Type.String({ description: 'Absolute path of the file its agent follows.' })),
   },

@@ -425,6 +425,10 @@ describe('levels (GET /api/notify/pending)', () => {
       ['ada', exactly(1), exactly(0)],
       ['bo', exactly(1), exactly(0)],
     ]);
+    assert.equal(inbox.markRead('ada', { upTo: 0 }), 0);
+    assert.equal(inbox.markRead('bo', { upTo: 2 }), 0, 'its message is 3');
+    assert.equal(inbox.markRead('bo', { upTo: 3 }), 1);
+    inbox.sendNow(mail('bo'));
     assert.equal(inbox.markRead('ada', 'all'), 1);
     assert.equal(inbox.markRead('ada', 'all'), 0);
     assert.deepEqual(await now(), [['bo', exactly(1), exactly(0)]]);

@@ -96,7 +96,7 @@ export interface LocalHive extends Disposable {
   /** Looks for what other processes changed, and gives hints of it. Cheap when there is nothing. */
   changedElsewhere(): readonly string[];
   /** Returns how many messages were unread until now. */
-  markRead(persona: string, which: readonly number[] | 'all'): number;
+  markRead(persona: string, which: readonly number[] | 'all' | { readonly upTo: number }): number;
   /** The newest `limit` messages, newest first, text cut. */
   list(persona: string, limit: number): readonly TrimmedRow[];
   show(persona: string, id: number): Letter | null;
@@ -134,6 +134,12 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       turn = null;
     });
     return turn;
+  }
+
+  function idsOf(persona: string, which: readonly number[] | 'all' | { readonly upTo: number }): readonly number[] {
+    if (which !== 'all' && !('upTo' in which)) return which;
+    const most = which === 'all' ? Number.MAX_SAFE_INTEGER : which.upTo;
+    return sql.unreadIds.all(persona).flatMap(({ id }) => (id <= most ? [id] : []));
   }
 
   function noticed(): readonly string[] {
@@ -221,9 +227,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     hints: (wake) => levels.listen(wake),
     changedElsewhere: noticed,
     markRead(persona, which) {
-      const marked = transaction(db, () =>
-        mark(persona, which === 'all' ? sql.unreadIds.all(persona).map((row) => row.id) : which),
-      );
+      const marked = transaction(db, () => mark(persona, idsOf(persona, which)));
       noticed();
       return marked;
     },

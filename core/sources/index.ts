@@ -1,2 +1,2 @@
 export * from './kijito/index.ts';
-export type { Evidence, Level, Levels, Look, Mark, Pending, Persona, Row, Source } from './source.ts';
+export type { Evidence, Level, Levels, Look, Mark, Messages, Pending, Persona, Row, Source } from './source.ts';

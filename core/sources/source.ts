@@ -57,6 +57,9 @@ export interface Pending {
   hold?(cursor: string, ms: number, signal: AbortSignal): Promise<Levels>;
 }
 
+/** Messages of one inbox: these, every one, or every one up to an id. */
+export type Messages = readonly number[] | 'all' | { readonly upTo: number };
+
 /** An adapter to one inbox system. */
 export interface Source extends AsyncDisposable {
   readonly id: SourceId;
@@ -74,10 +77,10 @@ export interface Source extends AsyncDisposable {
   /** Presence is the capability. */
   readonly pending?: Pending;
   /**
-   * Marks messages, or all that are unread, as read: the one act of a source, done only because a person asked for it.
+   * Marks messages as read: the one act of a source, done only because a person asked for it.
    * Returns how many were marked. Presence is the capability.
    */
-  markRead?(persona: Persona, which: readonly number[] | 'all'): number;
+  markRead?(persona: Persona, which: Messages): number;
   /**
    * Drops every connection: after a sleep they may be dead, and nothing says so. What is under way on them fails, so it is
    * aborted before. Presence is the capability.

@@ -1,5 +1,5 @@
 import type { Count } from '../../model/index.ts';
-import type { Levels, Row } from '../source.ts';
+import type { Levels, Messages, Row } from '../source.ts';
 
 /** What one inbox holds above a cursor. */
 export interface Window {
@@ -25,8 +25,8 @@ export interface HiveClient extends AsyncDisposable {
    * @throws Fault `not-found` when the server does not have it
    */
   pending?(hold: { readonly cursor: string; readonly ms: number } | null, signal: AbortSignal): Promise<Levels>;
-  /** Marks these messages, or all that are unread, as read, and returns how many that were. Presence is the capability. */
-  markRead?(address: string, which: readonly number[] | 'all'): number;
+  /** Marks messages as read and returns how many that were. Presence is the capability. */
+  markRead?(address: string, which: Messages): number;
   /** Drops every connection. Presence is the capability. */
   reset?(): void;
   /** Calls `wake` with the address of an inbox that may have changed. Presence is the capability. */
