@@ -93,7 +93,7 @@ export class Tray {
   async click(label: string): Promise<void> {
     const item = await this.item();
     const menu = await this.menu();
-    const id = idOf(menu, label, '');
+    const id = idOf(menu, label);
     if (id === null) throw new Error(`no entry to click: ${label}\n${lines(menu, '').join('\n')}`);
     await this.#bus.call({
       dest: item.service,
@@ -215,11 +215,20 @@ function lines(entries: readonly MenuEntry[], indent: string): string[] {
     });
 }
 
-function idOf(entries: readonly MenuEntry[], wanted: string, above: string): number | null {
+/** By its whole path, else wherever the label stands: a row's own "Poll now" is not meant before that of the top level. */
+function idOf(entries: readonly MenuEntry[], wanted: string): number | null {
+  return found(entries, '', (_, path) => path === wanted) ?? found(entries, '', (e) => e.label === wanted);
+}
+
+function found(
+  entries: readonly MenuEntry[],
+  above: string,
+  isIt: (entry: MenuEntry, path: string) => boolean,
+): number | null {
   for (const e of entries) {
     if (!e.visible || !e.enabled || e.is === 'separator') continue;
-    if (e.label === wanted || above + e.label === wanted) return e.id;
-    const inside = idOf(e.children, wanted, `${above}${e.label}/`);
+    if (isIt(e, above + e.label)) return e.id;
+    const inside = found(e.children, `${above}${e.label}/`, isIt);
     if (inside !== null) return inside;
   }
   return null;

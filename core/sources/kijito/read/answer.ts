@@ -31,10 +31,9 @@ function jsonOf(body: Uint8Array, reading: Reading): unknown {
   try {
     return JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
   } catch (error) {
-    const start = JSON.stringify(text.slice(0, 60));
-    throw new Fault('not-json', `${reading.from()}: the answer is not JSON, it begins ${start}`, reading.scope, {
-      cause: error,
-    });
+    // Its length and not its text: what was cut off may be mail, and a fault is shown to who may not read mail.
+    const what = `${reading.from()}: the answer of ${body.length} bytes is not JSON`;
+    throw new Fault('not-json', what, reading.scope, { cause: error });
   }
 }
 
