@@ -35,96 +35,98 @@ const edges = (home: TrayHome, stem: string): readonly string[] =>
 
 const isUp = (tray: TrayProcess, persona: string, ms: number) => tray.persona(persona, (p) => p.state === 'UP', ms);
 
-describe('a process that was stopped, as by a sleep', { concurrency: true }, () => {
-  test('S5: mail that came meanwhile is told at once, though the held question hangs on a dead connection and the interval is an hour', async () => {
-    await using hive = await fakeHive({ personas: ['ada', 'bo'] });
-    using home = homeWith(hive, { pollSeconds: 3600, holdSeconds: 60 });
-    await using tray = await home.start(NO_SURFACES);
-    await isUp(tray, 'ada', 20_000);
-    await until('the list is held', () => hive.asked('pending').some(({ url }) => url.includes('cursor=')));
-    hive.fail({ is: 'hang' }, { endpoint: 'pending' }); // the next question, and no answer ever
-    const before = hive.asked('pending').length;
-    hive.deliver('ada');
-    await until('it is asked', () => hive.asked('pending').length > before);
-    await hive.heal();
-    let id = 0;
-    await stopped(tray.pid, () => {
-      id = hive.deliver('bo');
+describe('sleep and outages', { concurrency: true }, () => {
+  describe('a process that was stopped, as by a sleep', { concurrency: true }, () => {
+    test('S5: mail that came meanwhile is told at once, though the held question hangs on a dead connection and the interval is an hour', async () => {
+      await using hive = await fakeHive({ personas: ['ada', 'bo'] });
+      using home = homeWith(hive, { pollSeconds: 3600, holdSeconds: 60 });
+      await using tray = await home.start(NO_SURFACES);
+      await isUp(tray, 'ada', 20_000);
+      await until('the list is held', () => hive.asked('pending').some(({ url }) => url.includes('cursor=')));
+      hive.fail({ is: 'hang' }, { endpoint: 'pending' }); // the next question, and no answer ever
+      const before = hive.asked('pending').length;
+      hive.deliver('ada');
+      await until('it is asked', () => hive.asked('pending').length > before);
+      await hive.heal();
+      let id = 0;
+      await stopped(tray.pid, () => {
+        id = hive.deliver('bo');
+      });
+      await until('the mail is told', () => home.mail('bo').includes(id), AT_ONCE_MS);
+      assert.ok(tray.log.some((line) => /^nobody watched for \d+ s/.test(line)));
+      for (const persona of ['ada', 'bo']) assert.deepEqual(edges(home, persona), []);
+      const last = hive.deliver('ada');
+      await until('and mail that comes now', () => home.mail('ada').includes(last), AT_ONCE_MS);
     });
-    await until('the mail is told', () => home.mail('bo').includes(id), AT_ONCE_MS);
-    assert.ok(tray.log.some((line) => /^nobody watched for \d+ s/.test(line)));
-    for (const persona of ['ada', 'bo']) assert.deepEqual(edges(home, persona), []);
-    const last = hive.deliver('ada');
-    await until('and mail that comes now', () => home.mail('ada').includes(last), AT_ONCE_MS);
+
+    test('S5: a network that is back some seconds later was no outage', async () => {
+      await using hive = await fakeHive({ personas: ['ada'] });
+      using home = homeWith(hive, { pollSeconds: 1, alertAfter: 2, holdSeconds: 0 });
+      await using tray = await home.start(NO_SURFACES);
+      await isUp(tray, 'ada', 20_000);
+      await stopped(tray.pid, () => hive.refuse());
+      await tray.persona('ada', (p) => p.reason !== null, AT_ONCE_MS);
+      await sleep(4000); // far more failures than make an outage
+      await hive.heal();
+      const id = hive.deliver('ada');
+      await until('the mail is told', () => home.mail('ada').includes(id), 1000 + AT_ONCE_MS);
+      assert.deepEqual(edges(home, 'ada'), []);
+    });
+
+    test('the headless watch does so too: no alert while the network wakes up, and the mail at once', async () => {
+      await using hive = await fakeHive({ personas: ['ada'] });
+      const flags = ['--persona', 'ada', '--poll-seconds', '1', '--alert-after', '2'];
+      await using cli = startCli(['watch', '--hive', hive.url, ...flags]);
+      await cli.event('armed');
+      await stopped(cli.pid, () => hive.refuse());
+      await cli.says(/refused/, AT_ONCE_MS);
+      await sleep(4000);
+      await hive.heal();
+      const id = hive.deliver('ada');
+      assert.equal((await cli.event('new', undefined, 1000 + AT_ONCE_MS)).id, id);
+      assert.deepEqual(
+        cli.events.map(({ event }) => event),
+        ['armed', 'new'],
+      );
+    });
   });
 
-  test('S5: a network that is back some seconds later was no outage', async () => {
-    await using hive = await fakeHive({ personas: ['ada'] });
-    using home = homeWith(hive, { pollSeconds: 1, alertAfter: 2, holdSeconds: 0 });
-    await using tray = await home.start(NO_SURFACES);
-    await isUp(tray, 'ada', 20_000);
-    await stopped(tray.pid, () => hive.refuse());
-    await tray.persona('ada', (p) => p.reason !== null, AT_ONCE_MS);
-    await sleep(4000); // far more failures than make an outage
-    await hive.heal();
-    const id = hive.deliver('ada');
-    await until('the mail is told', () => home.mail('ada').includes(id), 1000 + AT_ONCE_MS);
-    assert.deepEqual(edges(home, 'ada'), []);
-  });
+  describe('a hive that is away', { concurrency: true }, () => {
+    test('S5: it takes every question and never answers; healed, it is seen within an interval and a timeout', async () => {
+      await using hive = await fakeHive({ personas: ['ada'] });
+      using home = homeWith(hive, { pollSeconds: 1, alertAfter: 1, holdSeconds: 0 }); // a timeout of the list, and one of the inbox
+      await using tray = await home.start(NO_SURFACES);
+      await isUp(tray, 'ada', 20_000);
+      hive.fail({ is: 'hang' });
+      await tray.persona('ada', (p) => p.state === 'DOWN', 30_000);
+      const id = hive.deliver('ada');
+      await sleep(TIMEOUT_MS);
+      await hive.heal();
+      await until('the mail is told', () => home.mail('ada').includes(id), 1000 + TIMEOUT_MS + AT_ONCE_MS);
+      await isUp(tray, 'ada', AT_ONCE_MS);
+      assert.deepEqual(edges(home, 'ada'), ['alert', 'recovered']);
+    });
 
-  test('the headless watch does so too: no alert while the network wakes up, and the mail at once', async () => {
-    await using hive = await fakeHive({ personas: ['ada'] });
-    const flags = ['--persona', 'ada', '--poll-seconds', '1', '--alert-after', '2'];
-    await using cli = startCli(['watch', '--hive', hive.url, ...flags]);
-    await cli.event('armed');
-    await stopped(cli.pid, () => hive.refuse());
-    await cli.says(/refused/, AT_ONCE_MS);
-    await sleep(4000);
-    await hive.heal();
-    const id = hive.deliver('ada');
-    assert.equal((await cli.event('new', undefined, 1000 + AT_ONCE_MS)).id, id);
-    assert.deepEqual(
-      cli.events.map(({ event }) => event),
-      ['armed', 'new'],
-    );
-  });
-});
-
-describe('a hive that is away', { concurrency: true }, () => {
-  test('S5: it takes every question and never answers; healed, it is seen within an interval and a timeout', async () => {
-    await using hive = await fakeHive({ personas: ['ada'] });
-    using home = homeWith(hive, { pollSeconds: 1, alertAfter: 1, holdSeconds: 0 }); // a timeout of the list, and one of the inbox
-    await using tray = await home.start(NO_SURFACES);
-    await isUp(tray, 'ada', 20_000);
-    hive.fail({ is: 'hang' });
-    await tray.persona('ada', (p) => p.state === 'DOWN', 30_000);
-    const id = hive.deliver('ada');
-    await sleep(TIMEOUT_MS);
-    await hive.heal();
-    await until('the mail is told', () => home.mail('ada').includes(id), 1000 + TIMEOUT_MS + AT_ONCE_MS);
-    await isUp(tray, 'ada', AT_ONCE_MS);
-    assert.deepEqual(edges(home, 'ada'), ['alert', 'recovered']);
-  });
-
-  test('S2: three polls refused and nothing unread; accepted again, JSON, stream and page are UP on the first good poll', async () => {
-    await using hive = await fakeHive({ personas: ['ada'] });
-    using home = homeWith(hive, { pollSeconds: 1, alertAfter: 3, holdSeconds: 0 });
-    await using tray = await home.start(NO_SURFACES);
-    await isUp(tray, 'ada', 20_000);
-    await using stream = await follow(`${tray.url}/api/v1/stream`);
-    await hive.refuse();
-    await tray.persona('ada', (p) => p.state === 'DOWN', 20_000);
-    await stream.until(/"down":1/, AT_ONCE_MS);
-    assert.equal(await pageLook(tray.url), 'down');
-    stream.forget();
-    await hive.heal();
-    await until('the first good poll', () => hive.asked('inbox').length > 1, 1000 + AT_ONCE_MS);
-    await isUp(tray, 'ada', AT_ONCE_MS);
-    await stream.until(/"down":0/, AT_ONCE_MS);
-    const { totals, causes } = await tray.status();
-    assert.deepEqual([totals.down, totals.unread, causes], [0, 0, []]);
-    assert.equal(await pageLook(tray.url), 'up');
-    assert.deepEqual(edges(home, 'ada'), ['alert', 'recovered']);
+    test('S2: three polls refused and nothing unread; accepted again, JSON, stream and page are UP on the first good poll', async () => {
+      await using hive = await fakeHive({ personas: ['ada'] });
+      using home = homeWith(hive, { pollSeconds: 1, alertAfter: 3, holdSeconds: 0 });
+      await using tray = await home.start(NO_SURFACES);
+      await isUp(tray, 'ada', 20_000);
+      await using stream = await follow(`${tray.url}/api/v1/stream`);
+      await hive.refuse();
+      await tray.persona('ada', (p) => p.state === 'DOWN', 20_000);
+      await stream.until(/"down":1/, AT_ONCE_MS);
+      assert.equal(await pageLook(tray.url), 'down');
+      stream.forget();
+      await hive.heal();
+      await until('the first good poll', () => hive.asked('inbox').length > 1, 1000 + AT_ONCE_MS);
+      await isUp(tray, 'ada', AT_ONCE_MS);
+      await stream.until(/"down":0/, AT_ONCE_MS);
+      const { totals, causes } = await tray.status();
+      assert.deepEqual([totals.down, totals.unread, causes], [0, 0, []]);
+      assert.equal(await pageLook(tray.url), 'up');
+      assert.deepEqual(edges(home, 'ada'), ['alert', 'recovered']);
+    });
   });
 });
 

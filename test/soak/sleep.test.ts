@@ -52,6 +52,21 @@ test('S5: after two hours of sleep everything is polled within the beat, and mai
   }
 });
 
+test('S5: what came in the sleep for many personas is one banner', async () => {
+  const many = Array.from({ length: 20 }, (_, i) => `p${i}`);
+  await using tray = await trayOnAFakeClock({ personas: many });
+  tray.clock.stopFor(120 * MINUTE);
+  for (const persona of many) for (let n = 0; n < 5; n++) tray.hive.deliver(persona);
+  await tray.clock.advance(2 * MINUTE);
+  assert.ok(many.every((persona) => tray.events(persona).filter((event) => event === 'new').length === 5));
+  const shown = tray.banners();
+  assert.deepEqual(
+    shown.map(({ is }) => is),
+    ['mail'],
+  );
+  assert.match(`${shown[0]?.title} ${shown[0]?.body}`, /100/);
+});
+
 test('S5: a network that is back 25 s after waking up is no outage, for the agent nor for the person', async () => {
   await using tray = await trayOnAFakeClock({ personas: PERSONAS, settings: { pollSeconds: 5 } });
   await tray.clock.advance(MINUTE);
