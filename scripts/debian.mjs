@@ -16,6 +16,8 @@ export const PACKAGES = [
   'libnotify-bin',
   'python3',
   'systemd',
+  'tmux',
+  'xclip',
   'xdotool',
   'xfce4-panel',
   'xfconf',
