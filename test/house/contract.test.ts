@@ -89,7 +89,12 @@ describe('docs/CONTRACT.md says what the code does', () => {
     const said = tableUnder('### Routes').flatMap(([route = '']) => codeIn(route));
     const has = rig.server.routes
       .filter((route) => !route.startsWith('HEAD '))
-      .map((route) => route.replace(/\/assets\/.*/, '/assets/NAME').replace(':name', 'NAME').replace(':id', 'ID'));
+      .map((route) =>
+        route
+          .replace(/\/assets\/.*/, '/assets/NAME')
+          .replace(':name', 'NAME')
+          .replace(':id', 'ID'),
+      );
     assert.deepEqual(said.toSorted(), [...new Set(has)].sort());
   });
 
@@ -97,7 +102,9 @@ describe('docs/CONTRACT.md says what the code does', () => {
     const house = {} as House; // nothing is run
     const actions = tableUnder('### Actions').flatMap(([action = '']) => codeIn(action));
     assert.deepEqual(
-      [...createActions(house, realClock).keys()].filter((name) => !actions.some((action) => action.startsWith(`${name} {`))),
+      [...createActions(house, realClock).keys()].filter(
+        (name) => !actions.some((action) => action.startsWith(`${name} {`)),
+      ),
       [],
     );
     const commands = tableUnder('## 7. Command line').flatMap(([command = '']) => codeIn(command));
