@@ -107,7 +107,8 @@ function fold(draft: Draft, fact: Fact): void {
     case 'autostart':
       return;
     case 'gap':
-      draft.set({ catchingUpUntil: fact.until });
+      // A clock that was set back must not keep the desktop deaf until it has caught up.
+      draft.set({ catchingUpUntil: fact.until, desktop: { is: 'hears' } });
       return;
     case 'quiet':
       draft.set({ quiet: fact.until });

@@ -8,6 +8,9 @@ import { timeText } from './time-text.node.ts';
 /** At most two drawings a second; the last change is always drawn. */
 const APART_MS = 500;
 
+/** Timers stand still while a machine sleeps: what ended meanwhile is seen by then. */
+const LOOK_AGAIN_MS = 60_000;
+
 /** Keeps the driver showing the board: at once, then after each change that a person would see. */
 export function renderTray(board: Pick<Board, 'snapshot' | 'changes'>, driver: TrayDriver, clock: Clock): Disposable {
   let shown = '';
@@ -28,7 +31,7 @@ export function renderTray(board: Pick<Board, 'snapshot' | 'changes'>, driver: T
       driver.show(model);
     }
     const next = changesAt(snapshot, now);
-    byTime = next === null ? null : clock.after(next - now, changed);
+    byTime = next === null ? null : clock.after(Math.min(next - now, LOOK_AGAIN_MS), changed);
   };
 
   const changed = (): void => {
