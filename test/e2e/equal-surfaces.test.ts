@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { Page } from 'playwright-core';
+import type { StatusWire } from '../../app/status/index.ts';
+import { browserFor } from '../kit/browser.ts';
+import { type Desktop, desktopMissing, type MenuEntry, startDesktop } from '../kit/desktop/index.ts';
+import { type FakeHive, fakeHive } from '../kit/fake-hive.ts';
+import { needs } from '../kit/require.ts';
+import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
+
+/** Two personas of a far hive, one of the local one. */
+const FAR = ['ada', 'bo'] as const;
+const LOCAL = 'cy';
+const ALL = [...FAR, `local-${LOCAL}`] as const;
+type Id = (typeof ALL)[number];
+
+type Act =
+  | { readonly is: 'arrive' | 'read' | 'mute' | 'unmute' | 'hide' | 'unhide'; readonly persona: Id }
+  | { readonly is: 'restart' | 'break' | 'heal' };
+
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ is: fc.constant('arrive' as const), persona: fc.constantFrom(...ALL) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      is: fc.constantFrom('read' as const, 'mute' as const, 'unmute' as const, 'hide' as const, 'unhide' as const),
+      persona: fc.constantFrom(...ALL),
+    }),
+  },
+  { weight: 2, arbitrary: fc.constantFrom<Act>({ is: 'restart' }, { is: 'break' }, { is: 'heal' }) },
+);
+
+/** One persona as some surface shows it. `unread` null: it says that it does not know. */
+interface Shown {
+  readonly unread: number | null;
+  readonly isDown: boolean;
+}
+
+/** What any surface says: who is there, and the sum. Who is hidden is not there. */
+interface Picture {
+  readonly personas: Readonly<Record<string, Shown>>;
+  readonly unread: number | null;
+}
+
+/** What is true, kept as simply as it can be. */
+class Model {
+  readonly #inHive: Record<Id, number> = { ada: 0, bo: 0, 'local-cy': 0 };
+  /** Null: not looked at since the start. */
+  readonly #seen: Record<Id, number | null> = { ada: 0, bo: 0, 'local-cy': 0 };
+  readonly muted = new Set<Id>();
+  readonly hidden = new Set<Id>();
+  isBroken = false;
+
+  play(act: Act): void {
+    switch (act.is) {
+      case 'arrive':
+        this.#inHive[act.persona] += 1;
+        break;
+      case 'read':
+        this.#inHive[act.persona] = 0;
+        break;
+      case 'mute':
+        this.muted.add(act.persona);
+        break;
+      case 'unmute':
+        this.muted.delete(act.persona);
+        break;
+      case 'hide':
+        this.hidden.add(act.persona);
+        break;
+      case 'unhide':
+        this.hidden.delete(act.persona);
+        break;
+      case 'restart':
+        for (const id of ALL) this.#seen[id] = null;
+        break;
+      case 'break':
+        this.isBroken = true;
+        break;
+      case 'heal':
+        this.isBroken = false;
+    }
+    for (const id of ALL) if (!this.#isDown(id)) this.#seen[id] = this.#inHive[id];
+  }
+
+  #isDown(id: Id): boolean {
+    return this.isBroken && id !== 'local-cy';
+  }
+
+  picture(): Picture {
+    const shown = ALL.filter((id) => !this.hidden.has(id));
+    const known = shown.flatMap((id) => this.#seen[id] ?? []);
+    return {
+      personas: Object.fromEntries(shown.map((id) => [id, { unread: this.#seen[id], isDown: this.#isDown(id) }])),
+      unread: shown.length > 0 && known.length === 0 ? null : known.reduce((sum, n) => sum + n, 0),
+    };
+  }
+}
+
+function ofStatus({ personas, totals }: StatusWire): Picture {
+  const shown = personas.filter(({ hidden }) => !hidden);
+  return {
+    personas: Object.fromEntries(shown.map(({ id, unread, state }) => [id, { unread, isDown: state === 'DOWN' }])),
+    unread: totals.unread,
+  };
+}
+
+function ofMetrics(text: string, hidden: ReadonlySet<string>): Picture {
+  const value = (name: string, id: string): number | null => {
+    const line = new RegExp(`^${name}\\{persona="${id}",[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1];
+    return line === undefined ? null : Number(line);
+  };
+  const sum = /^hivebar_unread (\S+)$/m.exec(text)?.[1];
+  const shown = ALL.filter((id) => !hidden.has(id));
+  const of = (id: Id): Shown => ({
+    unread: value('hivebar_persona_unread', id),
+    isDown: value('hivebar_persona_up', id) === 0,
+  });
+  return {
+    personas: Object.fromEntries(shown.map((id) => [id, of(id)])),
+    unread: sum === undefined ? null : Number(sum),
+  };
+}
+
+function ofTable(text: string): Picture {
+  const number = (word: string): number | null => (word === '?' ? null : Number.parseInt(word, 10));
+  const rows = [...text.matchAll(/^(UP|DOWN|PENDING) +(\S+) .* {2}(\S+?)(?: \(([^)]*)\))?(?::.*)?$/gm)];
+  return {
+    personas: Object.fromEntries(
+      rows.map(([, state, unread = '', label = '', id]) => [
+        id ?? label,
+        { unread: number(unread), isDown: state === 'DOWN' },
+      ]),
+    ),
+    unread: number(/^(\S+) unread/.exec(text)?.[1] ?? ''),
+  };
+}
+
+/** Rows as a person reads them; the labels of local personas are their bare names. */
+function ofMenu(entries: readonly MenuEntry[]): Picture {
+  const number = (text: string): number | null => {
+    if (/unread unknown|not seen yet/i.test(text)) return null;
+    return Number(/(\d+)\+? unread/.exec(text)?.[1] ?? 0);
+  };
+  const rows = entries.flatMap(({ label }) => {
+    const found = /^(ada|bo|cy) - (.*)$/.exec(label);
+    return found === null ? [] : [[found[1] === LOCAL ? `local-${LOCAL}` : found[1], found[2] ?? ''] as const];
+  });
+  const isDown = (news: string): boolean => /\bDOWN\b/.test(news);
+  // A row that is down and says no number: none was ever seen, or none is unread.
+  return {
+    personas: Object.fromEntries(rows.map(([id, news]) => [id, { unread: number(news), isDown: isDown(news) }])),
+    unread: number(entries[0]?.label ?? ''),
+  };
+}
+
+async function ofPage(page: Page): Promise<Picture> {
+  const cards = await page.locator('.card:visible').evaluateAll((all) =>
+    all.map((card) => ({
+      id: card.getAttribute('data-id') ?? '',
+      unread: card.querySelector('[data-slot="unread"]')?.textContent ?? '',
+      look: card.getAttribute('data-look') ?? '',
+    })),
+  );
+  const number = (text: string): number | null => (/^\d/.test(text) ? Number.parseInt(text, 10) : null);
+  const total = (await page.locator('[data-slot="totalUnread"]').textContent()) ?? '';
+  return {
+    personas: Object.fromEntries(
+      cards.map(({ id, unread, look }) => [id, { unread: number(unread), isDown: look === 'down' }]),
+    ),
+    unread: number(total),
+  };
+}
+
+/** The last status that the stream brought. */
+class Listening {
+  #last: StatusWire | null = null;
+  readonly #stop = new AbortController();
+
+  async begin(url: string): Promise<void> {
+    const answer = await fetch(`${url}/api/v1/stream`, { signal: this.#stop.signal });
+    const text = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    void (async () => {
+      for (let rest = ''; ; ) {
+        const read = await text?.read().catch(() => undefined); // the process ended
+        if (read?.value === undefined) return;
+        const parts = (rest + read.value).split('\n\n');
+        rest = parts.pop() ?? '';
+        for (const part of parts) {
+          const data = /^event: status\ndata: (.*)$/.exec(part)?.[1];
+          if (data !== undefined) this.#last = JSON.parse(data) as StatusWire;
+        }
+      }
+    })();
+  }
+
+  picture(): Picture | null {
+    return this.#last === null ? null : ofStatus(this.#last);
+  }
+
+  end(): void {
+    this.#stop.abort();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A menu says less where an inbox was never seen: a row that is down has no number then. */
+function asMenu({ personas, unread }: Picture): Picture {
+  const of = ({ unread: n, isDown }: Shown): Shown => ({ unread: isDown ? (n ?? 0) : n, isDown });
+  return { personas: Object.fromEntries(Object.entries(personas).map(([id, one]) => [id, of(one)])), unread };
+}
+
+const sorted = ({ personas, unread }: Picture): Picture => ({
+  personas: Object.fromEntries(Object.entries(personas).sort(([a], [b]) => (a < b ? -1 : 1))),
+  unread,
+});
+
+interface Rig {
+  readonly desktop: Desktop;
+  readonly page: Page;
+  readonly home: TrayHome;
+  readonly hive: FakeHive;
+  readonly start: () => Promise<TrayProcess>;
+}
+
+/** One history from its first mail to its end. */
+async function live({ desktop, page, home, hive, start }: Rig, history: readonly Act[]): Promise<void> {
+  let tray = await start();
+  let listening = new Listening();
+  try {
+    await listening.begin(tray.url);
+    await page.goto(`${tray.url}/`);
+    const model = new Model();
+    for (const [n, act] of [null, ...history].entries()) {
+      if (act !== null) {
+        if (act.is === 'restart') {
+          listening.end();
+          await tray.stop();
+          tray = await start();
+          listening = new Listening();
+          await listening.begin(tray.url);
+        } else {
+          await carryOut(act, tray, home, hive);
+        }
+        model.play(act);
+      }
+      const said = history.slice(0, n).map((one) => ('persona' in one ? `${one.is} ${one.persona}` : one.is));
+      await allEqual(said.join(', '), model);
+    }
+  } finally {
+    listening.end();
+    await tray[Symbol.asyncDispose]();
+  }
+
+  async function allEqual(history: string, model: Model): Promise<void> {
+    const wanted = sorted(model.picture());
+    const surfaces: Readonly<Record<string, () => Promise<Picture | null>>> = {
+      json: async () => ofStatus(await tray.status()),
+      stream: async () => listening.picture(),
+      metrics: async () => ofMetrics(await (await fetch(`${tray.url}/metrics`)).text(), model.hidden),
+      page: () => ofPage(page),
+      tray: async () => ofMenu(await desktop.tray.of(tray.pid).menu()),
+      cli: async () => ofStatus(JSON.parse((await home.run(['status', '--json'])).stdout) as StatusWire),
+      table: async () => ofTable((await home.run(['status'])).stdout),
+    };
+    for (const [name, look] of Object.entries(surfaces)) {
+      const due = name === 'tray' ? sorted(asMenu(wanted)) : wanted;
+      let seen: unknown = null;
+      for (const end = performance.now() + 15_000; ; await sleep(50)) {
+        const picture = await look().catch((error: unknown) => ({ error: String(error) }));
+        seen = picture !== null && 'personas' in picture ? sorted(picture) : picture;
+        if (JSON.stringify(seen) === JSON.stringify(due) || performance.now() > end) break;
+      }
+      assert.deepEqual(seen, due, `${name}, after: ${history}`);
+    }
+    const { personas } = await tray.status();
+    assert.deepEqual(
+      personas.filter(({ muted }) => muted !== null).map(({ id }) => id),
+      [...model.muted].sort(),
+      `who is muted, after: ${history}`,
+    );
+  }
+}
+
+async function carryOut(act: Act, tray: TrayProcess, home: TrayHome, hive: FakeHive) {
+  switch (act.is) {
+    case 'arrive':
+      if (act.persona !== 'local-cy') hive.deliver(act.persona);
+      else await home.run(['send', '--to', LOCAL, '--from', 'me', 'hello']);
+      return;
+    case 'read':
+      if (act.persona !== 'local-cy') hive.markRead(act.persona);
+      else await tray.post('/api/v1/actions/read', { persona: act.persona });
+      return;
+    case 'break':
+      return await hive.refuse();
+    case 'heal':
+      return await hive.heal();
+    case 'restart':
+      return;
+    default:
+      await tray.post(`/api/v1/actions/${act.is}`, { persona: act.persona });
+  }
+}
+
+test('tray, page, JSON, stream, metrics and command line are equal at every quiet point of any history', {
+  timeout: 240_000,
+}, async (t) => {
+  if (needs(t, desktopMissing())) return;
+  const browser = await browserFor(t);
+  if (browser === null) return;
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => browser.close());
+  const desktop = stack.use(await startDesktop({ notify: 'none' }));
+  const { DBUS_SESSION_BUS_ADDRESS = '' } = desktop.env;
+  await fc.assert(
+    fc.asyncProperty(fc.array(acts, { minLength: 6, maxLength: 12 }), async (history) => {
+      await using hive = await fakeHive({ personas: FAR });
+      const settings = { primary: { is: 'kijito', base: hive.url }, pollSeconds: 1, alertAfter: 1, holdSeconds: 1 };
+      using home = trayHome(settings);
+      await home.run(['send', '--to', LOCAL, '--from', 'me', 'first']);
+      await home.run(['inbox', 'read', LOCAL]);
+      const port = String(await freePort());
+      const page = await browser.newPage();
+      try {
+        const start = () => home.start(['--port', port, '--no-notifications'], { DBUS_SESSION_BUS_ADDRESS });
+        await live({ desktop, page, home, hive, start }, history);
+      } finally {
+        await page.close();
+      }
+    }),
+    { numRuns: 3, endOnFailure: true },
+  );
+});
