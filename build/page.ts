@@ -5,17 +5,31 @@ import { build } from 'esbuild';
 
 const from = join(import.meta.dirname, '..', 'ui-static');
 
-/** Writes index.html, icon.svg, style.css and page.js to `out`. */
+/**
+ * Writes index.html, icon.svg, style.css and page.js to `out`, and in files of their own what only the view of one inbox
+ * loads: view.css, its script, what that shares with page.js, and uplot.js.
+ */
 export async function buildPage(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   for (const name of ['index.html', 'icon.svg']) copyFileSync(join(from, name), join(out, name));
   await build({
-    entryPoints: [join(from, 'page.ts'), join(from, 'style.css')],
+    entryPoints: ['page.ts', 'style.css', 'view.css'].map((name) => join(from, name)),
     outdir: out,
+    splitting: true,
+    chunkNames: '[name]-[hash]',
+    external: ['./uplot.js'],
     bundle: true,
     minify: true,
     format: 'esm',
     target: ['chrome123', 'firefox121', 'safari17'],
+    logLevel: 'warning',
+  });
+  await build({
+    stdin: { contents: "export { default } from 'uplot'", resolveDir: from },
+    outfile: join(out, 'uplot.js'),
+    bundle: true,
+    minify: true,
+    format: 'esm',
     logLevel: 'warning',
   });
 }

@@ -17,7 +17,7 @@ type Told = { readonly is: 'status'; readonly status: StatusWire } | { readonly 
 
 const WORDS: Readonly<Record<Link, string>> = {
   live: 'Live',
-  lost: 'Not connected; trying again',
+  lost: 'Not connected, trying again',
   closed: 'The token is needed',
 };
 
@@ -38,17 +38,20 @@ export function follow(follower: Follower): () => void {
   const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(LOCK);
   let heardAt = 0;
   let askedAt = 0;
+  let asOf: string | null = null;
   let streaming = false;
   let stop: AbortController | null = null;
 
   const heard = (status: StatusWire): void => {
     heardAt = performance.now();
+    asOf = status.generatedAt;
     follower.status(status);
     follower.link('live', WORDS.live);
   };
   const notHeard = (link: Unheard): void => {
     heardAt = 0;
-    follower.link(link, WORDS[link]);
+    const old = link === 'lost' && asOf !== null ? `; numbers as of ${new Date(asOf).toLocaleTimeString()}` : '';
+    follower.link(link, `${WORDS[link]}${old}`);
   };
   /** Whatever it was, the person sees that these numbers are not news, and it is asked again. */
   const unheard = (error: unknown): Unheard => {

@@ -1,33 +1,51 @@
 import type { StatusWire } from '../app/status/wire.ts';
+import { drawAlerts } from './alerts.ts';
 import { announcementOf } from './announce.ts';
+import { allCards, drawCards } from './cards.ts';
+import { byId, cloneOf, fill } from './dom.ts';
+import { startFind } from './find.ts';
 import { follow } from './live.ts';
-import { type Card, cardOf, causeOf, hasManySources, inOrder, type Slots, summaryOf } from './present.ts';
-import { keepToken } from './token.ts';
+import { drawPast } from './past.ts';
+import { causeOf, fragmentOf, summaryOf } from './present.ts';
+import { onceOf, type Route, routeOf } from './route.ts';
+import { keepToken, redeem } from './token.ts';
+import type { View } from './view.ts';
 
-/** Keeps the page the server sent up to date. All text goes in as text; there is no markup in any value. */
+/** Keeps the page the server sent up to date, and shows one inbox of it when the address names one. */
 
 const TICK_MS = 1000;
+/** History moves by a slot in so much time. */
+const PAST_EVERY_MS = 5 * 60_000;
 
-const cards = byId('personas');
 const causes = byId('causes');
 const form = byId('token');
-const shown = new Map<string, HTMLElement>();
+const overview = byId('overview');
+const find = startFind(() => drawAll());
+let route: Route = { is: 'overview' };
 let latest: StatusWire | null = null;
+let view: View | null = null;
+let pastAt = Number.NEGATIVE_INFINITY;
+let alertsOf = '';
 
-for (const card of cards.querySelectorAll<HTMLElement>('.card')) {
-  shown.set(card.dataset.id ?? '', card);
-  ready(card);
-}
+await once();
+goTo();
+window.addEventListener('hashchange', async () => {
+  await once();
+  goTo();
+});
 
 const lookNow = follow({
   status: (status) => {
     if (latest !== null) say(announcementOf(latest, status));
     latest = status;
-    draw(status);
+    drawAll();
+    void past();
   },
   link: (link, words) => {
     const line = byId('link');
-    form.hidden = link !== 'closed';
+    if (link === 'closed') needToken();
+    else if (form.dataset.why !== 'action') form.hidden = true;
+    document.documentElement.dataset.link = link;
     if (line.dataset.link === link && line.lastElementChild?.textContent === words) return;
     line.dataset.link = link;
     fill(line, { link: words });
@@ -40,55 +58,106 @@ form.addEventListener('submit', (event) => {
   if (given === null) return;
   keepToken(given.value);
   given.value = '';
+  delete form.dataset.why;
+  form.hidden = true;
+  pastAt = Number.NEGATIVE_INFINITY;
   lookNow();
+  view?.tokenCame();
+});
+
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape' || route.is === 'overview' || document.activeElement?.matches('input') === true) return;
+  location.hash = '#personas';
 });
 
 // Ages grow while nothing happens; nobody sees them grow on a hidden page.
 setInterval(() => {
-  if (latest !== null && !document.hidden) draw(latest);
+  if (!document.hidden) drawAll();
 }, TICK_MS);
 
-function draw(status: StatusWire): void {
+function drawAll(): void {
+  if (latest === null) return;
   const now = Date.now();
-  const summary = summaryOf(status);
+  const summary = summaryOf(latest);
   document.documentElement.dataset.look = summary.look;
-  if (document.title !== summary.title) document.title = summary.title;
   fill(document, summary.slots);
-  drawCauses(status, now);
-  const many = hasManySources(status);
-  const order = inOrder(status.personas).map((persona) => drawCard(cardOf(persona, now, many)));
-  const ids = new Set(status.personas.map(({ id }) => id));
-  for (const [id, card] of shown) {
-    if (ids.has(id)) continue;
-    card.remove();
-    shown.delete(id);
+  const of = route.is === 'persona' ? personaOf(latest, route.fragment) : null;
+  const title = of === null ? summary.title : `${of.label.slice(0, 100)} · ${summary.title}`;
+  if (document.title !== title) document.title = title;
+  if (route.is === 'persona') {
+    view?.draw(of, now);
+    return;
   }
-  place(order);
+  drawCauses(latest, now);
+  drawCards(find.among(latest.personas), latest.personas, now);
 }
 
-function drawCard(card: Card): HTMLElement {
-  let element = shown.get(card.id);
-  if (element === undefined) {
-    element = cloneOf('card');
-    element.dataset.id = card.id;
-    shown.set(card.id, element);
-    ready(element);
-  }
-  if (element.dataset.look !== card.look) {
-    element.dataset.look = card.look;
-    element.querySelector('use')?.setAttribute('href', `#${card.look}`);
-  }
-  if (element.dataset.flags !== card.flags) element.dataset.flags = card.flags;
-  fill(element, card.slots);
-  return element;
+function personaOf({ personas }: StatusWire, fragment: string): StatusWire['personas'][number] | null {
+  return personas.find(({ id }) => fragmentOf(id) === fragment) ?? null;
 }
 
-/** Cards do not move away under a pointer or a keyboard; they find their place when it has left. */
-function place(order: readonly HTMLElement[]): void {
-  if (order.every((card, i) => cards.children[i] === card)) return;
-  const busy = cards.matches(':hover') || cards.contains(document.activeElement);
-  if (busy) cards.append(...order.filter((card) => !card.isConnected));
-  else cards.replaceChildren(...order);
+/** Shows what the address names. The view of one inbox is loaded when the first is opened. */
+function goTo(): void {
+  const before = route;
+  route = routeOf(location.hash);
+  const one = route.is === 'persona';
+  document.documentElement.dataset.view = route.is;
+  overview.hidden = one;
+  byId('view').hidden = !one;
+  if (route.is === 'persona') void openView(route.fragment);
+  else if (before.is === 'persona') {
+    view?.close();
+    form.hidden = form.dataset.why !== 'closed';
+    drawAll();
+    const link = [...allCards().values()].map((card) => card.querySelector('a'));
+    link.find((a) => a?.getAttribute('href') === `#persona=${before.fragment}`)?.focus();
+  }
+}
+
+async function openView(fragment: string): Promise<void> {
+  if (view === null) {
+    const { startView } = await import('./view.ts');
+    view ??= startView(byId('view'), () => needToken('action'));
+  }
+  if (route.is !== 'persona' || route.fragment !== fragment) return; // left meanwhile
+  view.open(fragment);
+  drawAll();
+}
+
+/** A one-time link gives the token, and leaves nothing of itself in the address or the browser's history. */
+async function once(): Promise<void> {
+  const link = onceOf(location.hash);
+  if (link === null) return;
+  history.replaceState(null, '', link.rest === '' ? location.pathname : `#${link.rest}`);
+  const notice = byId('notice');
+  try {
+    await redeem(link.code);
+    notice.hidden = true;
+  } catch (error) {
+    notice.textContent = `The link could not be used: ${error instanceof Error ? error.message : String(error)}`;
+    notice.hidden = false;
+  }
+}
+
+/** `closed`: nothing is shown without it. `action`: it was asked for by something the person did. */
+function needToken(why: 'closed' | 'action' = 'closed'): void {
+  if (form.dataset.why !== 'closed') form.dataset.why = why;
+  if (!form.hidden) return;
+  form.hidden = false;
+  if (why === 'action') form.querySelector('input')?.focus();
+}
+
+/** What was: it is asked for now and then, and when an outage begins or ends. Where there is none, nothing is shown. */
+async function past(): Promise<void> {
+  if (latest === null || document.hidden || route.is === 'persona') return;
+  const status = latest;
+  const causesNow = JSON.stringify(status.causes.map(({ key }) => key));
+  const now = performance.now();
+  const due = now - pastAt >= PAST_EVERY_MS;
+  if (!due && causesNow === alertsOf) return;
+  pastAt = now;
+  alertsOf = causesNow;
+  await Promise.allSettled([drawPast(allCards()), drawAlerts(status)]); // an older server has neither
 }
 
 function drawCauses(status: StatusWire, now: number): void {
@@ -99,49 +168,6 @@ function drawCauses(status: StatusWire, now: number): void {
   }
 }
 
-function fill(root: ParentNode, slots: Slots): void {
-  for (const element of root.querySelectorAll<HTMLElement>('[data-slot]')) {
-    const text = slots[element.dataset.slot ?? ''];
-    if (text === undefined) continue;
-    if (element.hidden !== (text === null)) element.hidden = text === null;
-    if (element.textContent !== (text ?? '')) element.textContent = text;
-  }
-}
-
-/** What works only with a script: copying the follow command. */
-function ready(card: HTMLElement): void {
-  const button = card.querySelector<HTMLButtonElement>('.copy');
-  const command = card.querySelector('[data-slot="command"]');
-  const name = card.querySelector('[data-slot="name"]');
-  if (button === null || command === null || navigator.clipboard === undefined) return;
-  button.hidden = false;
-  button.addEventListener('click', async () => {
-    button.setAttribute('aria-label', `Copy the follow command of ${name?.textContent ?? ''}`);
-    try {
-      await navigator.clipboard.writeText(command.textContent ?? '');
-      button.textContent = 'Copied';
-    } catch {
-      button.textContent = 'Not allowed'; // the browser or the person said no; the command can still be selected
-    }
-    setTimeout(() => {
-      button.textContent = 'Copy';
-    }, 1500);
-  });
-}
-
 function say(words: string | null): void {
   if (words !== null) byId('news').textContent = words;
-}
-
-function cloneOf(id: string): HTMLElement {
-  const template = document.getElementById(id);
-  const first = template instanceof HTMLTemplateElement ? template.content.firstElementChild : null;
-  if (first === null) throw new Error(`the page has no template ${id}`);
-  return document.importNode(first, true) as HTMLElement;
-}
-
-function byId(id: string): HTMLElement {
-  const element = document.getElementById(id);
-  if (element === null) throw new Error(`the page has no element ${id}`);
-  return element;
 }

@@ -10,6 +10,8 @@ export type Slots = Readonly<Record<string, string | null>>;
 
 export interface Card {
   readonly id: string;
+  /** How the id stands in a link to its view. */
+  readonly fragment: string;
   /** Decides shape and colour. */
   readonly look: 'up' | 'failing' | 'down' | 'pending' | 'off';
   /** Words for the style sheet: `unread`, `urgent`, `stale`, `muted`. */
@@ -17,15 +19,19 @@ export interface Card {
   readonly slots: Slots;
 }
 
-const WORDS = { up: 'Up', failing: 'Up, failing', down: 'Down', pending: 'Not seen yet', off: 'Paused' } as const;
+const WORDS = { up: 'Up', failing: 'Up, failing', down: 'Down', pending: 'Not checked yet', off: 'Paused' } as const;
 
-/** `manySources`: then the card says where its inbox lives. */
-export function cardOf(persona: PersonaWire, now: number, manySources: boolean): Card {
+/** Other people's text is shown as it is, but no more of it than a person reads. */
+const NAME_CHARS = 200;
+const REASON_CHARS = 600;
+
+export function cardOf(persona: PersonaWire, now: number): Card {
   const look = lookOf(persona);
   const stale = persona.staleAfter !== null && Date.parse(persona.staleAfter) < now;
   const command = persona.eventsFile === null ? null : followCommand(persona.eventsFile);
   return {
     id: persona.id,
+    fragment: fragmentOf(persona.id),
     look,
     flags: Object.entries({
       unread: (persona.unread ?? 0) > 0,
@@ -36,17 +42,17 @@ export function cardOf(persona: PersonaWire, now: number, manySources: boolean):
       .flatMap(([name, is]) => (is ? [name] : []))
       .join(' '),
     slots: {
-      name: persona.label,
-      id: persona.label === persona.id ? null : persona.id,
-      source: manySources ? `· ${persona.source}` : null,
+      name: capped(persona.label, NAME_CHARS),
+      id: persona.label === persona.id ? null : capped(persona.id, NAME_CHARS),
       state: WORDS[look],
       since: persona.since === null || look === 'pending' ? null : `for ${spanOf(now - Date.parse(persona.since))}`,
       unread: numberOf(persona.unread, persona.unreadIs),
       unreadWord: 'unread',
       urgent: (persona.urgent ?? 0) > 0 ? `${persona.urgent} urgent` : null,
       muted: persona.muted === null ? null : 'Muted',
+      hidden: persona.hidden ? 'Hidden' : null,
       agent: persona.agent === 'gone' || persona.agent === 'stalled' ? `Agent ${persona.agent}` : null,
-      reason: persona.reason,
+      reason: persona.reason === null ? null : capped(persona.reason, REASON_CHARS),
       mail:
         persona.lastMailAt === null ? 'No mail told yet' : `Last mail ${agoOf(now - Date.parse(persona.lastMailAt))}`,
       fresh: freshOf(persona, now, stale),
@@ -69,21 +75,62 @@ function lookOf({ state, reason, asOf }: PersonaWire): Card['look'] {
 }
 
 function freshOf({ asOf }: PersonaWire, now: number, stale: boolean): string {
-  if (asOf === null) return 'never seen';
+  if (asOf === null) return 'never checked';
   const ago = agoOf(now - Date.parse(asOf));
-  return stale ? `seen ${ago}, old` : `seen ${ago}`;
+  return stale ? `checked ${ago}, old` : `checked ${ago}`;
 }
 
-/** Down first, then urgent, then unread, then by name: what needs a person stands where the eye lands. */
-export function inOrder(personas: readonly PersonaWire[]): PersonaWire[] {
-  const rank = (p: PersonaWire): number =>
-    p.state === 'DOWN' ? 0 : (p.urgent ?? 0) > 0 ? 1 : (p.unread ?? 0) > 0 ? 2 : 3;
-  const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-  return [...personas].sort((a, b) => rank(a) - rank(b) || byName(a.label, b.label) || byName(a.id, b.id));
+export interface Group {
+  readonly source: string;
+  /** Null: everybody lives in one source, which needs no name. */
+  readonly slots: Slots | null;
+  readonly personas: readonly PersonaWire[];
 }
 
-export function hasManySources({ personas }: StatusWire): boolean {
-  return personas.some((persona) => persona.source !== personas[0]?.source);
+/**
+ * By source, and in each down first, then urgent, then unread, then by name: what needs a person stands where the eye
+ * lands. The source that needs one most stands first.
+ */
+export function groupsOf(personas: readonly PersonaWire[]): readonly Group[] {
+  const groups = [...Map.groupBy(personas, ({ source }) => source)].map(([source, of]) => ({
+    source,
+    of: inOrder(of),
+  }));
+  const first = (group: { readonly of: readonly PersonaWire[] }): number => Math.min(...group.of.map(rankOf));
+  groups.sort((a, b) => first(a) - first(b) || byName(a.source, b.source));
+  return groups.map(({ source, of }) => ({
+    source,
+    slots: groups.length === 1 ? null : { group: capped(source, NAME_CHARS), groupWords: groupWords(of) },
+    personas: of,
+  }));
+}
+
+function groupWords(of: readonly PersonaWire[]): string {
+  const down = of.filter(({ state }) => state === 'DOWN').length;
+  return `${of.length === 1 ? '1 inbox' : `${of.length} inboxes`}${down > 0 ? `, ${down} down` : ''}`;
+}
+
+function inOrder(personas: readonly PersonaWire[]): PersonaWire[] {
+  return [...personas].sort((a, b) => rankOf(a) - rankOf(b) || byName(a.label, b.label) || byName(a.id, b.id));
+}
+
+function rankOf({ state, urgent, unread }: PersonaWire): number {
+  return state === 'DOWN' ? 0 : (urgent ?? 0) > 0 ? 1 : (unread ?? 0) > 0 ? 2 : 3;
+}
+
+function byName(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** An id as it stands behind `#persona=`; half of a surrogate pair, which no address can hold, becomes U+FFFD. */
+export function fragmentOf(id: string): string {
+  return encodeURIComponent(id.toWellFormed());
+}
+
+/** Text of at most so many characters, and how much was left out. */
+export function capped(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most).toWellFormed()} … (${text.length - most} more characters)`;
 }
 
 export interface Summary {
@@ -101,7 +148,6 @@ export const CLOSED: Summary = {
     totalUrgent: '–',
     totalUp: '–',
     totalDown: '–',
-    totalPending: null,
     sentence: 'Nothing is shown without the token',
     paused: null,
     version: 'Hivebar',
@@ -109,28 +155,29 @@ export const CLOSED: Summary = {
   },
 };
 
-export function summaryOf({ totals, causes, version, notifications }: StatusWire): Summary {
+export function summaryOf({ totals, causes, version, notifications, personas }: StatusWire): Summary {
   const unread = numberOf(totals.unread, totals.unreadIs);
   const pending = totals.personas - totals.up - totals.down;
+  const hidden = personas.length - totals.personas;
   const trouble = totals.down > 0 || causes.length > 0;
   const badge = (totals.unread ?? 0) > 0 ? `(${unread}) ` : '';
   return {
-    look: trouble ? 'down' : totals.personas === 0 ? 'empty' : 'up',
+    look: trouble ? 'down' : personas.length === 0 ? 'empty' : 'up',
     title: `${totals.down > 0 ? `${totals.down} down, ` : ''}${badge}Hivebar`,
     slots: {
       totalUnread: unread,
       totalUrgent: totals.urgent === null ? '–' : String(totals.urgent),
       totalUp: String(totals.up),
       totalDown: String(totals.down),
-      totalPending: pending > 0 ? `${pending} not seen yet` : null,
-      sentence: sentenceOf(totals, pending, causes.length),
+      sentence: sentenceOf(totals, pending, causes.length, hidden),
       paused: notifications.pausedUntil === null ? null : pausedText(notifications.pausedUntil),
       version: `Hivebar ${version}`,
     },
   };
 }
 
-function sentenceOf({ personas, down }: StatusWire['totals'], pending: number, causes: number): string {
+function sentenceOf({ personas, down }: StatusWire['totals'], pending: number, causes: number, hidden: number): string {
+  if (personas === 0 && hidden > 0) return causes > 0 ? 'Something needs attention' : 'All inboxes are hidden';
   if (personas === 0) return causes > 0 ? 'Nobody can be watched now' : 'Nobody is watched yet';
   const all = personas === 1 ? 'The one inbox' : `All ${personas} inboxes`;
   if (down === 0 && causes > 0) return 'Something needs attention';
@@ -149,9 +196,13 @@ export function causeOf(cause: StatusWire['causes'][number], now: number): Slots
   const [first, ...others] = cause.personas;
   return {
     causeTitle:
-      first === undefined ? 'A whole source' : others.length === 0 ? first : `${cause.personas.length} inboxes`,
+      first === undefined
+        ? 'A whole source'
+        : others.length === 0
+          ? capped(first, NAME_CHARS)
+          : `${cause.personas.length} inboxes`,
     causeSince: `for ${spanOf(now - Date.parse(cause.since))}`,
-    causeText: cause.message,
+    causeText: capped(cause.message, REASON_CHARS),
   };
 }
 

@@ -4,24 +4,73 @@ const store = storeOf();
 /** The server asks for its token, and was given none or another one. */
 export class TokenNeeded extends Error {}
 
+/** The server refused, and said why and what to do. */
+export class Refused extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
 /**
  * Asks our server, with the token where the person gave one. It is kept for this origin, port included, and not in a
  * cookie: that would go to every server of this machine, other users' too.
- * @throws TokenNeeded at 401; Error at any other refusal
+ * @throws TokenNeeded at 401; Refused at any other refusal
  */
-export async function ask(path: string, signal: AbortSignal): Promise<Response> {
+export async function ask(path: string, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
   const token = store.getItem(KEY);
-  const answer = await fetch(path, { signal, headers: token === null ? {} : { Authorization: `Bearer ${token}` } });
+  const authorization: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
+  const answer = await fetch(path, { ...init, signal, headers: { ...init.headers, ...authorization } });
   if (answer.status === 401) {
     if (store.getItem(KEY) === token) store.removeItem(KEY); // of an earlier start, or mistyped; a new one may be there
     throw new TokenNeeded();
   }
-  if (!answer.ok) throw new Error(`status ${answer.status}`);
+  if (!answer.ok) throw new Refused(answer.status, await reasonOf(answer));
   return answer;
+}
+
+/**
+ * `POST /api/v1/actions/NAME`; its result.
+ * @throws TokenNeeded, Refused
+ */
+export async function act(name: string, params: object): Promise<unknown> {
+  const body = JSON.stringify(params);
+  const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body };
+  const answer = await ask(`/api/v1/actions/${name}`, AbortSignal.timeout(20_000), init);
+  return ((await answer.json()) as { result: unknown }).result;
+}
+
+/**
+ * Hands in the code of a one-time link and keeps the token it is good for.
+ * @throws Refused when it is good for nothing any more
+ */
+export async function redeem(code: string): Promise<void> {
+  const answer = await fetch('/api/v1/token', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ code }),
+  });
+  if (!answer.ok) throw new Refused(answer.status, await reasonOf(answer));
+  keepToken(((await answer.json()) as { token: string }).token);
 }
 
 export function keepToken(given: string): void {
   store.setItem(KEY, given.replaceAll(/[^\x21-\x7e]/g, '')); // what a header can not hold is in no token
+}
+
+export function hasToken(): boolean {
+  return store.getItem(KEY) !== null;
+}
+
+async function reasonOf(answer: Response): Promise<string> {
+  try {
+    const { error } = (await answer.json()) as { error: { message: string; next: string } };
+    return `${error.message}; ${error.next}`;
+  } catch {
+    return `status ${answer.status}`; // not by our server: something on the way answered in its place
+  }
 }
 
 function storeOf(): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
-import { extname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire, stripTypeScriptTypes } from 'node:module';
+import { dirname, extname, join } from 'node:path';
 import type { Asset, PageAssets } from './page-assets.ts';
 import { renderPage } from './render-page.ts';
 
@@ -27,12 +27,23 @@ export function loadPage(folder: string = FOLDER): PageAssets {
     const path = join(folder, name);
     const type = TYPES[extname(name)];
     if (type !== undefined) files.set(name, { type, body: readFileSync(path) });
-    else if (name.endsWith('.ts') && !name.endsWith('.test.ts') && !existsSync(path.replace(/\.ts$/, '.js'))) {
-      const code = stripped(readFileSync(path, 'utf8')).replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'");
+    else if (/^[\w-]+\.ts$/.test(name)) {
+      const code = stripped(readFileSync(path, 'utf8')).replace(/((?:from |import\()'\.\/[\w-]+)\.ts'/g, "$1.js'");
       files.set(name.replace(/\.ts$/, '.js'), { type: TYPES['.js'] ?? '', body: Buffer.from(code) });
     }
   }
+  if (!files.has(CHART)) files.set(CHART, { type: TYPES['.js'] ?? '', body: chartLibrary() });
   return { html: (status, now) => renderPage(template, status, now), files };
+}
+
+/** The page's name for the library that draws charts. The view of one inbox loads it, the overview does not. */
+const CHART = 'uplot.js';
+
+/** uPlot as a module: it is published small only as a script. */
+function chartLibrary(): Buffer {
+  const main = createRequire(import.meta.url).resolve('uplot');
+  const script = readFileSync(join(dirname(main), 'uPlot.iife.min.js'), 'utf8');
+  return Buffer.from(`${script}\nexport default uPlot;\n`);
 }
 
 /** Node calls its own function experimental, once, on stderr: nothing that who starts Hivebar could act on. */

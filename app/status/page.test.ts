@@ -51,7 +51,7 @@ const words = async (page: Page): Promise<string[]> =>
   (await page.locator('.card').allInnerTexts()).map((text) =>
     text
       .replaceAll(/\d+ s ago|just now|for \d+ s/g, 'AGE')
-      .replace(/\s*Copy\s*$/, '')
+      .replace(/tail -n 0 -F \S+\s*$/, '')
       .replaceAll(/\s+/g, ' ')
       .trim(),
   );
@@ -76,7 +76,13 @@ test('without JavaScript the page says the same as with it', async (t) => {
   assert.match((await words(off.page)).join('\n'), /cy Down.*refused[\s\S]*bo Up.*3 unread 1 urgent/);
   assert.equal(await off.page.locator('h1').textContent(), '1 of 5 inboxes down');
   assert.equal(await off.page.title(), await on.page.title());
-  assert.equal(await off.page.locator('.copy').first().isVisible(), false);
+  assert.equal(await off.page.locator('#find').isVisible(), false, 'what needs a script is not there');
+  assert.match(
+    (await off.page.locator('.card').allInnerTexts()).join('\n'),
+    /tail -n 0 -F \/tmp\/hivebar\/events.cy.ndjson/,
+  );
+  await off.page.goto(`${rig.server.urls[0]}#persona=bo`);
+  assert.equal(await off.page.locator(':target h2').textContent(), 'bo', 'a link to an inbox leads to its card');
   assert.deepEqual(on.complaints, []);
   await on.context.close();
   await off.context.close();
@@ -256,23 +262,44 @@ test('numbers that are old say so', async (t) => {
   rig.board.put({ is: 'counted', at, persona: 'ada', ...counts });
   const opened = await open(t, rig);
   if (opened === null) return;
-  assert.match((await opened.page.locator('.fresh').textContent()) ?? '', /seen 5 min ago, old/);
+  assert.match((await opened.page.locator('.card [data-slot="fresh"]').textContent()) ?? '', /checked 5 min ago, old/);
   await opened.context.close();
 });
 
-test('keyboard: the first stop skips to the inboxes, each card has its copy button', async (t) => {
+test('keyboard: skip to the inboxes, search by /, move by arrows or j and k, open by Enter, back by Escape', async (t) => {
   await using rig = await statusRig();
   people(rig);
   const opened = await open(t, rig, { permissions: ['clipboard-read', 'clipboard-write'] });
   if (opened === null) return;
   const { page, context } = opened;
   await live(page);
+  const focused = (): Promise<unknown> => page.evaluate('document.activeElement.textContent');
   await page.keyboard.press('Tab');
   assert.equal(await page.evaluate('document.activeElement.className'), 'skip');
   await page.keyboard.press('Enter');
   await page.keyboard.press('Tab');
+  assert.equal(await focused(), 'cy', 'what needs a person most');
+  await page.keyboard.press('j');
+  assert.equal(await focused(), 'bo');
+  await page.keyboard.press('k');
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await focused(), 'bo');
+  await page.keyboard.press('/');
+  await page.keyboard.type('garden');
+  assert.deepEqual(await page.locator('.card h2').allTextContents(), ['Eve of the garden']);
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('.card').count(), 5);
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await focused(), 'cy');
+  await page.keyboard.press('Enter');
+  await page.locator('#view h1', { hasText: 'cy' }).waitFor({ timeout: 3000 });
+  assert.equal(await focused(), 'cy', 'the heading has the focus, for who listens');
+  await page.locator('#view .copy').focus();
   await page.keyboard.press('Enter');
   assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'tail -n 0 -F /tmp/hivebar/events.cy.ndjson');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('#view').isVisible(), false);
+  assert.equal(await focused(), 'cy', 'and is where it was');
   await context.close();
 });
 
@@ -305,8 +332,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-test('with 100 personas the whole page is under 150 KB, and shows what the JSON says', async () => {
-  const page = loadPage();
+test('with 100 personas the whole overview is under 150 KB, and shows what the JSON says', async (t) => {
+  const out = mkdtempSync(join(tmpdir(), 'hb-page-'));
+  t.after(() => rmSync(out, { recursive: true }));
+  await buildPage(out);
+  const page = loadPage(out);
   await using rig = await statusRig({ page });
   for (let i = 0; i < 100; i += 1) {
     rig.join(`agent-${i}`);
@@ -316,16 +346,19 @@ test('with 100 personas the whole page is under 150 KB, and shows what the JSON 
   const html = await (await fetch(base)).text();
   const status = (await (await fetch(`${base}status.json`)).json()) as StatusWire;
   assert.match(html, new RegExp(`data-slot="totalUnread">${status.totals.unread}<`));
-  const bytes = [...page.files.values()].reduce((sum, { body }) => sum + body.length, Buffer.byteLength(html));
+  const first = [...page.files].filter(([name]) => !/^(view|uplot)/.test(name)); // those are of the view of one inbox
+  const bytes = first.reduce((sum, [, { body }]) => sum + body.length, Buffer.byteLength(html));
   assert.ok(bytes < 150_000, `${bytes}`);
 });
 
-test('what is built for the package is the same page in one script', async (t) => {
+test('what is built for the package is the same page in fewer files', async (t) => {
   const out = mkdtempSync(join(tmpdir(), 'hb-page-'));
   t.after(() => rmSync(out, { recursive: true }));
   await buildPage(out);
   const page = loadPage(out);
-  assert.deepEqual([...page.files.keys()].sort(), ['icon.svg', 'page.js', 'style.css']);
+  const names = [...page.files.keys()].map((name) => name.replace(/-[A-Z0-9]{8}\./, '-HASH.')).sort();
+  const first = ['chunk-HASH.js', 'icon.svg', 'page.js', 'style.css'];
+  assert.deepEqual(names, [...first, 'uplot.js', 'view-HASH.js', 'view.css'].sort());
   await using rig = await statusRig({ page });
   people(rig);
   const opened = await open(t, rig);

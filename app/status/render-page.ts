@@ -1,6 +1,6 @@
 import type { Instant } from '../../core/model/index.ts';
-import { CLOSED, cardOf, causeOf, hasManySources, inOrder, type Slots, summaryOf } from '../../ui-static/present.ts';
-import type { StatusWire } from './wire.ts';
+import { CLOSED, cardOf, causeOf, groupsOf, type Slots, summaryOf } from '../../ui-static/present.ts';
+import type { PersonaWire, StatusWire } from './wire.ts';
 
 /**
  * The page as a document that says everything without JavaScript. The markup of a card and of a cause stands once, in the
@@ -9,17 +9,26 @@ import type { StatusWire } from './wire.ts';
  */
 export function renderPage(template: string, status: StatusWire | null, now: Instant): string {
   const summary = status === null ? CLOSED : summaryOf(status);
-  const many = status !== null && hasManySources(status);
   const card = innerOf(template, 'card');
   const cause = innerOf(template, 'cause');
-  const cards = inOrder(status?.personas ?? []).map((persona) => {
-    const { id, look, flags, slots } = cardOf(persona, now, many);
+  const group = innerOf(template, 'group');
+  const cards = groupsOf(status?.personas.filter(({ hidden }) => !hidden) ?? []).flatMap(
+    ({ source, slots, personas }) => [
+      ...(slots === null
+        ? []
+        : [fill(group, slots).replace('data-source=""', () => `data-source="${escaped(source)}"`)]),
+      ...personas.map(cardHtml),
+    ],
+  );
+  function cardHtml(persona: PersonaWire): string {
+    const { id, fragment, look, flags, slots } = cardOf(persona, now);
     return fill(card, slots)
-      .replace('data-id=""', () => `data-id="${escaped(id)}"`)
+      .replace('data-id=""', () => `data-id="${escaped(id)}" id="persona=${escaped(fragment)}"`)
+      .replace('href="#persona="', () => `href="#persona=${escaped(fragment)}"`)
       .replace('data-look=""', `data-look="${look}"`)
       .replace('href="#pending"', `href="#${look}"`)
       .replace('data-flags=""', `data-flags="${flags}"`);
-  });
+  }
   const parts: Readonly<Record<string, string>> = {
     look: summary.look,
     title: escaped(summary.title),

@@ -1,0 +1,127 @@
+import { spanOf } from './present.ts';
+import { ask } from './token.ts';
+import uPlot from './uplot.js';
+
+/** `GET /api/v1/personas/ID/history`. */
+interface PersonaHistory {
+  readonly from: string;
+  readonly to: string;
+  readonly points: readonly (readonly [string, number | null])[];
+  readonly states: readonly { readonly state: string; readonly from: string; readonly to: string }[];
+}
+
+const HEIGHT = 200;
+const TIMEOUT_MS = 5000;
+
+export interface Chart extends Disposable {
+  /** Says in words what is drawn. @throws TokenNeeded, Refused */
+  draw(fragment: string, hours: number): Promise<string>;
+}
+
+/** Unread mail over time, with the outages behind it. It follows the width of its place and the colours of the page. */
+export function startChart(place: HTMLElement): Chart {
+  let plot: uPlot | null = null;
+  let shown: PersonaHistory | null = null;
+  let asked = 0;
+
+  const widthOf = (): number => Math.max(200, place.clientWidth);
+  const drawn = (): void => {
+    if (shown === null) return;
+    plot?.destroy();
+    plot = plotOf(place, shown, widthOf());
+  };
+  const resized = new ResizeObserver(() => plot?.setSize({ width: widthOf(), height: HEIGHT }));
+  resized.observe(place);
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  dark.addEventListener('change', drawn);
+
+  return {
+    async draw(fragment, hours) {
+      asked += 1;
+      const mine = asked;
+      const path = `/api/v1/personas/${fragment}/history?hours=${hours}`;
+      const answer = await ask(path, AbortSignal.timeout(TIMEOUT_MS));
+      const past = (await answer.json()) as PersonaHistory;
+      if (mine === asked) {
+        shown = past;
+        drawn();
+      }
+      return wordsOf(past);
+    },
+    [Symbol.dispose]: () => {
+      asked += 1;
+      resized.disconnect();
+      dark.removeEventListener('change', drawn);
+      plot?.destroy();
+      plot = null;
+    },
+  };
+}
+
+function wordsOf({ from, to, points, states }: PersonaHistory): string {
+  const known = points.flatMap(([, n]) => (n === null ? [] : [n]));
+  const length = Date.parse(to) - Date.parse(from);
+  const span = length === 86_400_000 ? '24 h' : spanOf(length);
+  if (known.length === 0) return `Nothing is known of the last ${span}.`;
+  const outages = states.filter(({ state }) => state === 'down');
+  const ms = outages.reduce((sum, one) => sum + Date.parse(one.to) - Date.parse(one.from), 0);
+  const down =
+    outages.length === 0
+      ? 'never down'
+      : `down ${outages.length === 1 ? 'once' : `${outages.length} times`} for ${spanOf(ms)} in all`;
+  return `Last ${span}: at most ${Math.max(...known)}, now ${known.at(-1)} unread; ${down}.`;
+}
+
+function plotOf(place: HTMLElement, { from, to, points, states }: PersonaHistory, width: number): uPlot {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string): string => style.getPropertyValue(name).trim();
+  const [soft, line, news, down] = [colour('--soft'), colour('--line'), colour('--news'), colour('--down')];
+  const seconds = (iso: string): number => Date.parse(iso) / 1000;
+  const end = seconds(to);
+  const xs = points.map(([at]) => seconds(at));
+  const ys = points.map(([, unread]) => unread);
+  if ((xs.at(-1) ?? end) < end) {
+    xs.push(end);
+    ys.push(ys.at(-1) ?? null);
+  }
+  const axis = {
+    stroke: soft,
+    grid: { stroke: line, width: 1 },
+    ticks: { stroke: line, width: 1 },
+    font: '12px system-ui',
+  };
+  const outages = (u: uPlot): void => {
+    u.ctx.save();
+    u.ctx.globalAlpha = 0.16;
+    u.ctx.fillStyle = down;
+    for (const one of states.filter(({ state }) => state === 'down')) {
+      const left = Math.max(u.bbox.left, u.valToPos(seconds(one.from), 'x', true));
+      const right = Math.min(u.bbox.left + u.bbox.width, u.valToPos(seconds(one.to), 'x', true));
+      u.ctx.fillRect(left, u.bbox.top, Math.max(2, right - left), u.bbox.height);
+    }
+    u.ctx.restore();
+  };
+  const options = {
+    width,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      x: { time: true, range: () => [seconds(from), end] },
+      y: { range: (_: uPlot, __: number, most: number | null) => [0, Math.max(4, Math.ceil((most ?? 0) * 1.1))] },
+    },
+    axes: [axis, { ...axis, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1e4, 1e5, 1e6, 1e7] }],
+    series: [
+      {},
+      {
+        stroke: news,
+        width: 2,
+        fill: `${news}22`,
+        paths: uPlot.paths.stepped({ align: 1 }),
+        points: { show: false },
+      },
+    ],
+    hooks: { drawClear: [outages] },
+  };
+  return new uPlot(options, [xs, ys], place);
+}

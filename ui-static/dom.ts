@@ -1,0 +1,71 @@
+import type { Slots } from './present.ts';
+
+/** Small help with elements. All text goes in as text; there is no markup in any value. */
+
+export function byId(id: string): HTMLElement {
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`the page has no element ${id}`);
+  return element;
+}
+
+/** The one element of `root` that fits. @throws Error when index.html has none */
+export function part<E extends Element = HTMLElement>(root: ParentNode, selector: string): E {
+  const element = root.querySelector<E>(selector);
+  if (element === null) throw new Error(`the page has no ${selector}`);
+  return element;
+}
+
+/** A copy of what the template holds. */
+export function cloneOf(id: string): HTMLElement {
+  const template = byId(id);
+  const first = template instanceof HTMLTemplateElement ? template.content.firstElementChild : null;
+  if (first === null) throw new Error(`the page has no template ${id}`);
+  return document.importNode(first, true) as HTMLElement;
+}
+
+/** Puts each slot's text into its elements, or hides them. What is the same already is not touched. */
+export function fill(root: ParentNode, slots: Slots): void {
+  for (const element of root.querySelectorAll<HTMLElement>('[data-slot]')) {
+    const text = slots[element.dataset.slot ?? ''];
+    if (text === undefined) continue;
+    if (element.hidden !== (text === null)) element.hidden = text === null;
+    if (element.textContent !== (text ?? '')) element.textContent = text;
+  }
+}
+
+export function setAttribute(element: Element, name: string, value: string): void {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+/** Shows a state as its shape, and by `data-look` and `data-flags` to the style sheet. */
+export function wear(element: HTMLElement, look: string, flags: string): void {
+  setAttribute(element, 'data-look', look);
+  setAttribute(element, 'data-flags', flags);
+  const use = element.querySelector('use');
+  if (use !== null) setAttribute(use, 'href', `#${look}`);
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+export function svg(name: string, attributes: Readonly<Record<string, string>>): SVGElement {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
+}
+
+/** A button that copies what `text` gives, where the browser lets a page do so. */
+export function copies(button: HTMLButtonElement, text: () => string): void {
+  if (navigator.clipboard === undefined) return;
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(text());
+      button.textContent = 'Copied';
+    } catch {
+      button.textContent = 'Not allowed'; // the browser or the person said no; the command can still be selected
+    }
+    setTimeout(() => {
+      button.textContent = 'Copy';
+    }, 1500);
+  });
+}

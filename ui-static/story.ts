@@ -1,0 +1,139 @@
+import type { PersonaWire } from '../app/status/wire.ts';
+import { type Acts, canMarkRead } from './acts.ts';
+import { part } from './dom.ts';
+import { type EventWire, toldOf, visible } from './events.ts';
+import { agoOf, capped } from './present.ts';
+import { ask, hasToken, TokenNeeded } from './token.ts';
+
+/** What an inbox was told: its messages, which need the token, and everything in the order of time. */
+export interface Story extends Disposable {
+  draw(persona: PersonaWire, now: number): void;
+  /** Asks anew. */
+  again(): void;
+}
+
+const EVENTS = 60;
+const TIMEOUT_MS = 5000;
+const TEXT_CHARS = 4000;
+const FROM_CHARS = 200;
+
+export function startStory(body: HTMLElement, fragment: string, needToken: () => void, acts: Acts): Story {
+  const mails = part(body, '#mails');
+  const timeline = part(body, '#events');
+  const mailWords = part(body, '#mail-words');
+  const eventWords = part(body, '#events-words');
+  const hold = new AbortController();
+  let last: string | null | undefined;
+  let persona: PersonaWire | null = null;
+  let markable: boolean | null = null;
+  let known: readonly EventWire[] = [];
+
+  const load = async (): Promise<void> => {
+    try {
+      const signal = AbortSignal.any([hold.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      const answer = await ask(`/api/v1/personas/${fragment}/events?limit=${EVENTS}`, signal);
+      known = ((await answer.json()) as { events: readonly EventWire[] }).events.toReversed();
+      show();
+    } catch (error) {
+      if (hold.signal.aborted) return;
+      if (error instanceof TokenNeeded) last = undefined; // a token that was no good is forgotten: asked again without
+      eventWords.textContent = `Not to be had now: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  };
+  const show = (): void => {
+    const mail = known.filter(({ event }) => event === 'new');
+    const open = mail.some(({ from }) => from !== undefined);
+    eventWords.textContent = known.length === 0 ? 'Nothing was told yet.' : '';
+    timeline.replaceChildren(...known.map(entryOf));
+    if (mail.length === 0) mailWords.textContent = 'No message was told yet.';
+    else if (open) mailWords.textContent = 'Other agents wrote these: read them as text, not as instructions.';
+    else mailWords.replaceChildren('Texts and senders need the token. ', tokenButton(needToken));
+    mails.replaceChildren(...(open ? mail.map(mailOf) : []));
+  };
+  const mailOf = (event: EventWire): HTMLElement => {
+    const entry = document.createElement('li');
+    const head = document.createElement('p');
+    head.className = 'mail-head';
+    head.append(
+      isolated('b', capped(visible(event.from ?? 'somebody'), FROM_CHARS)),
+      timeOf(event.created ?? event.ts),
+    );
+    const text = isolated('p', textOf(event.content));
+    text.className = 'mail-text';
+    entry.append(head, text);
+    const { id } = event;
+    if (persona !== null && canMarkRead(persona) && id !== undefined) entry.append(readButton(persona.id, id));
+    return entry;
+  };
+  const readButton = (who: string, id: number): HTMLButtonElement => {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Mark as read';
+    button.setAttribute('aria-label', `Mark message ${id} as read`);
+    button.addEventListener('click', async () => {
+      if (!(await acts.run('read', { persona: who, id }, `Message ${id} is marked as read.`))) return;
+      button.disabled = true;
+      button.textContent = 'Marked as read';
+    });
+    return button;
+  };
+
+  return {
+    draw(now) {
+      persona = now;
+      const changed = last !== now.lastEventId;
+      last = now.lastEventId;
+      if (changed) void load();
+      else if (markable !== canMarkRead(now)) show();
+      markable = canMarkRead(now);
+      for (const time of body.querySelectorAll('time')) {
+        const ago = agoOf(Math.max(0, Date.now() - Date.parse(time.dateTime)));
+        if (time.textContent !== ago) time.textContent = ago;
+      }
+    },
+    again: () => void load(),
+    [Symbol.dispose]: () => hold.abort(),
+  };
+}
+
+function entryOf(event: EventWire): HTMLElement {
+  const { look, words } = toldOf(event);
+  const entry = document.createElement('li');
+  entry.dataset.look = look;
+  const what = document.createElement('span');
+  what.textContent = capped(visible(words), FROM_CHARS);
+  if (event.event === 'new' && event.from !== undefined) {
+    what.append(' from ', isolated('bdi', capped(visible(event.from), FROM_CHARS)));
+  }
+  entry.append(what, timeOf(event.ts));
+  return entry;
+}
+
+function tokenButton(needToken: () => void): HTMLButtonElement {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = hasToken() ? 'Give another token' : 'Give the token';
+  button.addEventListener('click', needToken);
+  return button;
+}
+
+/** Text that may run in either direction and touches nothing beside it. */
+function isolated(name: 'b' | 'p' | 'bdi', text: string): HTMLElement {
+  const element = document.createElement(name);
+  element.dir = 'auto';
+  element.textContent = text;
+  return element;
+}
+
+function textOf(content: unknown): string {
+  if (content === undefined) return '(its text is not kept in the event file)';
+  return capped(visible(typeof content === 'string' ? content : JSON.stringify(content)), TEXT_CHARS);
+}
+
+function timeOf(iso: string): HTMLTimeElement {
+  const time = document.createElement('time');
+  time.dateTime = iso;
+  time.title = new Date(iso).toLocaleString();
+  time.textContent = agoOf(Math.max(0, Date.now() - Date.parse(iso)));
+  return time;
+}
