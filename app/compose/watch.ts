@@ -1,4 +1,4 @@
-import { Fault, faultOf } from '../../core/model/index.ts';
+import { Fault, faultOf, foldedName } from '../../core/model/index.ts';
 import type { Persona } from '../../core/sources/index.ts';
 import { kijitoStatePaths, type Lock, lockFile, openStateFile, type StateFile } from '../../core/state/index.ts';
 import {
@@ -165,7 +165,7 @@ function watchOpener(
       alertAfter: plan.alertAfter,
       maxReplay: plan.maxReplay,
       heartbeatMs: plan.heartbeatSeconds === null ? null : plan.heartbeatSeconds * 1000,
-      suppressed: new Set(plan.suppressAuthors.map((author) => author.toLowerCase())),
+      suppressed: new Set(plan.suppressAuthors.map(foldedName)),
       delivery: 'at-most-once',
     };
     const watcher = createWatcher({

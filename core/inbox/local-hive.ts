@@ -1,8 +1,8 @@
-import { type Count, exactly, type Instant, isoOf } from '../model/index.ts';
+import { type Count, exactly, type Instant, isoOf, sameName } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
 import { type Database, groupCommit, migrate, transaction } from '../state/index.ts';
 import { keepLevels, type Level, type Levels } from './levels.ts';
-import { type Mail, mailOf, sameName } from './mail.ts';
+import { type Mail, mailOf } from './mail.ts';
 import { cutText, type InboxRow, pageOf } from './page.ts';
 import type { InboxQuery } from './query.ts';
 import { recentMail } from './recent.ts';

@@ -50,12 +50,3 @@ export function usage(rule: string, value: unknown): Fault {
   const cut = shown.length > 80 ? `${shown.slice(0, 80)}...` : shown;
   return new Fault('usage', `${rule}, not ${cut.toWellFormed()}`, { is: 'machine', key: 'usage' });
 }
-
-/** Do two names mean one persona? Case-blind and in one Unicode form: mail to oneself in another spelling is still that. */
-export function sameName(a: string, b: string): boolean {
-  return a === b || folded(a) === folded(b);
-}
-
-function folded(name: string): string {
-  return name.normalize('NFC').toLowerCase();
-}

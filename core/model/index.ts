@@ -2,5 +2,6 @@ export { type Count, exactly, sumOf, UNKNOWN } from './count.ts';
 export { FAULTS, Fault, type FaultCode, faultOf, type Scope } from './fault.ts';
 export type { PersonaId, SourceId } from './ids.ts';
 export { type Instant, instantOfIso, isoOf } from './instant.ts';
+export { foldedName, sameName } from './name.ts';
 export { type Reach, type Standing, standing } from './reach.ts';
 export { VITAL_NOT_REPORTED, type Vital, type VitalReason } from './vital.ts';

@@ -19,7 +19,7 @@ export interface Rules {
   readonly maxReplay: number;
   /** Milliseconds between heartbeats; null: none. */
   readonly heartbeatMs: number | null;
-  /** Authors whose mail makes no event, folded to lower case. */
+  /** Authors whose mail makes no event, as `foldedName` has them. */
   readonly suppressed: ReadonlySet<string>;
   /**
    * `at-most-once` (Kijito rev 6): the cursor moves over whatever was offered. `at-least-once`: it moves over what the

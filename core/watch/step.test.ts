@@ -257,6 +257,12 @@ describe('whose mail', () => {
       poll 1/ada 2/ADA 3 -> new(1 self) new(2 self) new(3) | 3 UP 0
     `);
 
+  test('the same name in another Unicode form is one name', () =>
+    given({ rules: { address: 'Zo\u00eb' } })`
+      poll               -> armed(0)      | 0 UP 0
+      poll 1/ZOE\u0308 -> new(1 self) | 1 UP 0
+    `);
+
   test('a target without a persona has no self', () =>
     given({ rules: { persona: null, address: '' } })`
       poll   -> armed(0)  | 0 UP 0

@@ -1,6 +1,6 @@
 import type { Fact } from '../board/index.ts';
 import { type Event, type NewEvent, newEventId, otherEventId, wakeClassOf } from '../events/index.ts';
-import { type Fault, type Instant, isoOf, type Reach } from '../model/index.ts';
+import { type Fault, foldedName, type Instant, isoOf, type Reach, sameName } from '../model/index.ts';
 import type { Tail, Taken } from '../sinks/index.ts';
 import type { Look, Mark, Row } from '../sources/index.ts';
 import { type Notice, type Offer, type Rules, type Saved, type Start, savedOf, type WatchState } from './state.ts';
@@ -103,7 +103,7 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
 const NOTHING_HELD: ReadonlySet<number> = new Set();
 
 function isSuppressed(row: Row, rules: Rules): boolean {
-  return rules.suppressed.size > 0 && rules.suppressed.has(row.from.toLowerCase());
+  return rules.suppressed.size > 0 && rules.suppressed.has(foldedName(row.from));
 }
 
 /** The three first-poll branches, and the fourth for an inbox born during the run. Sets the cursor before any mail. */
@@ -219,7 +219,7 @@ function mailEvent(row: Row, rules: Rules, at: Instant): Event {
     created: row.created,
   };
   if (rules.persona !== null) event.persona = rules.persona;
-  if (rules.address !== '' && row.from.toLowerCase() === rules.address.toLowerCase()) event.self = true;
+  if (rules.address !== '' && sameName(row.from, rules.address)) event.self = true;
   if (row.content !== null) event.content = row.content;
   return event;
 }

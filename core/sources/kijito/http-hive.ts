@@ -70,7 +70,8 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     const known = seen.get(address);
     if (known !== undefined && isSame(known.print, body) && (after === null || after >= known.window.max))
       return known.window;
-    const newest = pageOf(body, reading);
+    const owner = hive.is === 'single' ? '' : address;
+    const newest = pageOf(body, reading, owner);
     const found = windowOf(newest);
     seen.set(address, { print: printOf(body), window: found });
     if (after === null) return found;
@@ -78,7 +79,7 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
       const page = hive.inbox(address);
       page.searchParams.set('before_id', String(before));
       const { body } = await fetched(page, signal);
-      return pageOf(body, readingOf(page, reading.scope));
+      return pageOf(body, readingOf(page, reading.scope), owner);
     };
     return walkBack(newest, { after, contentChars, older, reading });
   }

@@ -5,7 +5,7 @@ import { type Page, pageOf } from './page.ts';
 
 const READING = { from: () => 'http://h/api/inbox', scope: { is: 'persona', key: 'ada' } } as const;
 const page = (value: unknown): Page =>
-  pageOf(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), READING);
+  pageOf(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), READING, 'Zoë');
 const row = (id: unknown, more: object = {}) => ({
   id,
   from: 'river',
@@ -29,7 +29,7 @@ function refused(value: unknown): string {
 }
 
 test('an empty list is healthy and whole', () => {
-  assert.deepEqual(page({ result: [] }), { rows: [], older: { is: 'whole' }, unread: exactly(0) });
+  assert.deepEqual(page({ result: [] }), { rows: [], older: { is: 'whole' }, unreadHere: 0, unread: exactly(0) });
 });
 
 test('rows in any order come out ascending', () =>
@@ -38,7 +38,8 @@ test('rows in any order come out ascending', () =>
 test('a byte-order mark is accepted (D20)', () => assert.deepEqual(ids(page('\ufeff{"result":[]}')), []));
 
 for (const body of ['', '<html>', '{"result":[}', '{"result":[]', 'null x']) {
-  test(`${JSON.stringify(body)} is not JSON`, () => assert.match(refused(body), /^not-json: the answer of \d+ bytes is not JSON/));
+  test(`${JSON.stringify(body)} is not JSON`, () =>
+    assert.match(refused(body), /^not-json: the answer of \d+ bytes is not JSON/));
 }
 
 for (const [name, value] of [
@@ -70,6 +71,13 @@ test('an id that comes twice makes the page invalid (trap 24)', () => {
 
 test('unread is the exact number of unread rows of a whole answer', () => {
   assert.deepEqual(page({ result: [row(1), row(2, { read: true }), row(3)] }).unread, exactly(2));
+});
+
+test('mail to oneself is not unread, in any spelling of the name; where nobody knows whose inbox it is, it is', () => {
+  const own = ['Zoë', 'ZOË', 'Zoe\u0308'].map((from, i) => row(i + 1, { from }));
+  const value = { result: [...own, row(4), row(5, { from: 'Zoe' })] };
+  assert.deepEqual(page(value).unread, exactly(2));
+  assert.deepEqual(pageOf(Buffer.from(JSON.stringify(value)), READING, '').unread, exactly(5));
 });
 
 test('a row that does not plainly say whether it is read makes the count unknown, not wrong', () => {

@@ -1,4 +1,4 @@
-import { type Count, exactly, UNKNOWN } from '../../../model/index.ts';
+import { type Count, exactly, sameName, UNKNOWN } from '../../../model/index.ts';
 import { envelopeOf, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
 
 /** A row as it came, its id checked. */
@@ -20,16 +20,19 @@ export type Older =
 export interface Page {
   readonly rows: readonly WireRow[];
   readonly older: Older;
+  /** Unread rows of this page; null when one does not say plainly whether it is. Mail to oneself is never unread. */
+  readonly unreadHere: number | null;
   /** Unread rows of the whole inbox, as far as this page, being the newest, can tell. */
   readonly unread: Count;
 }
 
 /**
  * One answer of `GET /api/inbox` by the health rule (Kijito contract a and l): an object with a list `result` of objects
- * with an id, a safe integer from 1 on, no id twice. Rows may come in any order.
+ * with an id, a safe integer from 1 on, no id twice. Rows may come in any order. `owner` is the persona whose inbox it
+ * is, empty where that is not known: the pending list does not count a persona's own mail, so neither does this.
  * @throws Fault `not-json` or `shape`, also where the page contradicts itself about what it withholds (traps 18 to 21)
  */
-export function pageOf(body: Uint8Array, reading: Reading): Page {
+export function pageOf(body: Uint8Array, reading: Reading, owner: string): Page {
   const { envelope, result } = envelopeOf(body, reading);
   const rows = result.map((value, index) => rowOf(value, index, reading)).sort((a, b) => a.id - b.id);
   let before = 0;
@@ -38,7 +41,8 @@ export function pageOf(body: Uint8Array, reading: Reading): Page {
     before = id;
   }
   const older = olderOf(envelope, rows[0]?.id ?? null, reading);
-  return { rows, older, unread: unreadOf(envelope, rows, older) };
+  const unreadHere = unreadAmong(rows, owner);
+  return { rows, older, unreadHere, unread: unreadOf(envelope, unreadHere, older) };
 }
 
 function rowOf(value: unknown, index: number, reading: Reading): WireRow {
@@ -72,20 +76,19 @@ function isOneOf(value: unknown, all: readonly unknown[]): boolean {
 }
 
 /** `unread_not_shown` is computed only when something was withheld, so it is used only then. */
-function unreadOf(envelope: Readonly<Record<string, unknown>>, rows: readonly WireRow[], older: Older): Count {
-  const shown = unreadAmong(rows);
+function unreadOf(envelope: Readonly<Record<string, unknown>>, shown: number | null, older: Older): Count {
   if (shown === null) return UNKNOWN;
   if (older.is === 'whole') return exactly(shown);
   const { unread_not_shown: hidden } = envelope;
   return older.is === 'older' && isCount(hidden) ? exactly(shown + hidden) : { is: 'atLeast', n: shown };
 }
 
-/** How many rows say `read: false`; null when one does not say it plainly. */
-export function unreadAmong(rows: readonly WireRow[]): number | null {
+function unreadAmong(rows: readonly WireRow[], owner: string): number | null {
   let unread = 0;
   for (const { fields } of rows) {
     if (typeof fields.read !== 'boolean') return null;
-    if (!fields.read) unread += 1;
+    const isOwn = owner !== '' && typeof fields.from === 'string' && sameName(fields.from, owner);
+    if (!fields.read && !isOwn) unread += 1;
   }
   return unread;
 }

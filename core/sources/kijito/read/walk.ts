@@ -2,7 +2,7 @@ import { type Count, exactly, type Fault, UNKNOWN } from '../../../model/index.t
 import type { Row } from '../../source.ts';
 import type { Window } from '../client.ts';
 import { faultIn, type Reading } from './answer.ts';
-import { type Page, unreadAmong, type WireRow } from './page.ts';
+import type { Page, WireRow } from './page.ts';
 import { trimmed } from './row.ts';
 
 /** Pages one look may ask for. */
@@ -35,7 +35,7 @@ async function walkOn(newest: Page, walk: Walk): Promise<Window> {
   const pages: Row[][] = [keep(newest.rows, walk)];
   let page = newest;
   let unread: Count = newest.unread;
-  let unreadSoFar = unreadAmong(newest.rows);
+  let unreadSoFar = newest.unreadHere;
   while (!reaches(page, walk.after)) {
     const before = continuation(page, walk);
     if (pages.length === PAGE_BUDGET) throw stuck(walk, `the cursor is not reached within ${PAGE_BUDGET} pages`);
@@ -43,8 +43,7 @@ async function walkOn(newest: Page, walk: Walk): Promise<Window> {
     const newestId = page.rows.at(-1)?.id ?? 0;
     if (newestId >= before) throw stuck(walk, `asked for rows before ${before}, it holds ${newestId}`);
     pages.push(keep(page.rows, walk));
-    const more = unreadAmong(page.rows);
-    unreadSoFar = unreadSoFar === null || more === null ? null : unreadSoFar + more;
+    unreadSoFar = unreadSoFar === null || page.unreadHere === null ? null : unreadSoFar + page.unreadHere;
   }
   if (pages.length > 1 && page.older.is === 'whole') unread = unreadSoFar === null ? UNKNOWN : exactly(unreadSoFar);
   return { ...windowOf(newest), rows: pages.reverse().flat(), unread };
