@@ -271,8 +271,8 @@ async function live({ desktop, page, home, hive, start }: Rig, history: readonly
       metrics: async () => ofMetrics(await (await fetch(`${tray.url}/metrics`)).text(), model.hidden),
       page: () => ofPage(page),
       tray: async () => ofMenu(await desktop.tray.of(tray.pid).menu()),
-      cli: async () => ofStatus(JSON.parse((await home.run(['status', '--json'])).stdout) as StatusWire),
-      table: async () => ofTable((await home.run(['status'])).stdout),
+      cli: async () => ofStatus(JSON.parse(await run(home, ['status', '--json'])) as StatusWire),
+      table: async () => ofTable(await run(home, ['status'])),
     };
     for (const [name, look] of Object.entries(surfaces)) {
       const due = name === 'tray' ? sorted(asMenu(wanted)) : wanted;
@@ -293,11 +293,17 @@ async function live({ desktop, page, home, hive, start }: Rig, history: readonly
   }
 }
 
+async function run(home: TrayHome, args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await home.run(args);
+  assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
 async function carryOut(act: Act, tray: TrayProcess, home: TrayHome, hive: FakeHive) {
   switch (act.is) {
     case 'arrive':
       if (act.persona !== 'local-cy') hive.deliver(act.persona);
-      else await home.run(['send', '--to', LOCAL, '--from', 'me', 'hello']);
+      else await run(home, ['send', '--to', LOCAL, '--from', 'me', 'hello']);
       return;
     case 'read':
       if (act.persona !== 'local-cy') hive.markRead(act.persona);
@@ -329,8 +335,8 @@ test('tray, page, JSON, stream, metrics and command line are equal at every quie
       await using hive = await fakeHive({ personas: FAR });
       const settings = { primary: { is: 'kijito', base: hive.url }, pollSeconds: 1, alertAfter: 1, holdSeconds: 1 };
       using home = trayHome(settings);
-      await home.run(['send', '--to', LOCAL, '--from', 'me', 'first']);
-      await home.run(['inbox', 'read', LOCAL]);
+      await run(home, ['send', '--to', LOCAL, '--from', 'me', 'first']);
+      await run(home, ['inbox', 'read', LOCAL]);
       const port = String(await freePort());
       const page = await browser.newPage();
       try {
