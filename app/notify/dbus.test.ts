@@ -116,7 +116,7 @@ describe('a real notification daemon (dunst)', () => {
     assert.equal((await desktop.notifications.open()).length, 1);
   });
 
-  test('S8 the daemon has body-markup: the text is shown literally, the summary is not escaped', async (t) => {
+  test('S8: the daemon has body-markup: the text is shown literally, the summary is not escaped', async (t) => {
     if (needs(t, missing)) return;
     await driver.show(banner({ key: 'mail:bo', title: S8, body: S8 }));
     const shown = await desktop.notifications.wait(/Chips/);
@@ -185,7 +185,7 @@ describe('stand-in daemons, on a bus that has none', () => {
   });
   after(() => stack.disposeAsync());
 
-  test('S19 no daemon: said once, every banner refused; one that comes later is used', async (t) => {
+  test('S19: no daemon: said once, every banner refused; one that comes later is used', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
     await using driver = dbusDriver(ours, IDENTITY, true)(heard);
@@ -201,7 +201,7 @@ describe('stand-in daemons, on a bus that has none', () => {
     assert.equal(calls.length, 1);
   });
 
-  test('S8 a daemon without body-markup gets the text as it is; one without body gets it in the summary', async (t) => {
+  test('S8: a daemon without body-markup gets the text as it is; one without body gets it in the summary', async (t) => {
     if (needs(t, missing)) return;
     const seen = async (capabilities: string[]): Promise<readonly unknown[]> => {
       const calls: Call[] = [];

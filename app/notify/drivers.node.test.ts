@@ -167,7 +167,7 @@ describe('macOS, own terminal-notifier', () => {
     assert.deepEqual(lines, [`info notifications: by ${join(stand.folder, 'terminal-notifier')}`]);
   });
 
-  test('S7 hostile text arrives as one argument each, and never as an option', async (t) => {
+  test('S7: hostile text arrives as one argument each, and never as an option', async (t) => {
     const { stand, driver } = await made(t);
     for (const text of HOSTILE) await driver.show(banner({ title: text, body: text }));
     const seen = stand.calls('terminal-notifier').slice(1);
@@ -236,7 +236,7 @@ describe('macOS, node-notifier', () => {
     assert.ok(!silent?.includes('-sound'));
   });
 
-  test('S7 hostile text stays inside its argument', async (t) => {
+  test('S7: hostile text stays inside its argument', async (t) => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper');
@@ -362,7 +362,7 @@ describe('Windows, node-notifier', () => {
     await heard.until('closed mail:ada by desktop');
   });
 
-  test('S7 hostile text arrives as it is', async (t) => {
+  test('S7: hostile text arrives as it is', async (t) => {
     const { stand, driver } = await made(t);
     await Promise.all(HOSTILE.map((body, i) => driver.show(banner({ key: `mail:${i}`, title: body, body }))));
     const seen = (await stand.called('snoretoast', HOSTILE.length)).map((args) => [
@@ -461,7 +461,7 @@ describe('notify-send', () => {
     assert.ok(stand.calls('notify-send')[1]?.includes('--hint=string:sound-name:message-new-email'));
   });
 
-  test('S7 S8 hostile text is text: no option, no markup', async (t) => {
+  test('S7 S8: hostile text is text: no option, no markup', async (t) => {
     if (needs(t, missing)) return;
     await Promise.all(HOSTILE.map((text, i) => driver.show(banner({ key: `mail:${i}`, title: text, body: text }))));
     await driver.show(banner({ key: 'mail:s8', title: 'ada', body: 'Fish & <b>Chips</b>' }));

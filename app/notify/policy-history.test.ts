@@ -306,7 +306,7 @@ for (const urgentBreaksQuiet of [false, true]) {
   });
 }
 
-test('S3 a restart at any point neither repeats nor loses an edge, whatever is muted, hidden, paused or quiet', () => {
+test('S3: a restart at any point neither repeats nor loses an edge, whatever is muted, hidden, paused or quiet', () => {
   const steps = fc.array(fc.tuple(fc.oneof(...EVENTS), fc.boolean()), { maxLength: 30 });
   const edgesOf = (history: readonly (readonly [Move, boolean])[], restarts: boolean): readonly string[] => {
     const scene = new Watched();

@@ -248,7 +248,7 @@ test('urgent mail that came while Hivebar was away breaks quiet hours at its sta
   assert.deepEqual(scene.transcript, ['1s show [high] ada: 1 new, urgent | bob: while you were gone']);
 });
 
-test('S5 after a gap: mail of that time is one banner in all, and what fails is given the grace to wake up', () => {
+test('S5: after a gap: mail of that time is one banner in all, and what fails is given the grace to wake up', () => {
   const scene = new Scene();
   scene.joined('ada', 'bo', 'cy');
   scene.wait(3600);

@@ -5,7 +5,7 @@ import { exactly, Fault, UNKNOWN } from '../../core/model/index.ts';
 import { outageKey } from './banner.ts';
 import { joined, looked, REFUSED, Scene } from './harness.ts';
 
-test('S1 mail that was read does not nag: one banner, withdrawn when it is read, and nothing after', () => {
+test('S1: mail that was read does not nag: one banner, withdrawn when it is read, and nothing after', () => {
   const scene = new Scene();
   scene.joined('ada');
   for (let i = 0; i < 20; i += 1) {
@@ -100,7 +100,7 @@ test('urgent mail says so, and is still not critical', () => {
   assert.deepEqual(scene.transcript, ['0s show [high] ada: 1 new, urgent | bob: now!']);
 });
 
-test('S2 S3 an outage and its end are one banner each, the second with the time it took', () => {
+test('S2 S3: an outage and its end are one banner each, the second with the time it took', () => {
   const scene = new Scene();
   scene.joined('ada');
   scene.looked('ada');
@@ -127,7 +127,7 @@ test('an outage that is over before it was told is not told', () => {
   assert.deepEqual(scene.transcript, []);
 });
 
-test('S3 down and announced, killed, started, still down: nothing; then the recovery, once', () => {
+test('S3: down and announced, killed, started, still down: nothing; then the recovery, once', () => {
   const scene = new Scene();
   scene.joined('ada', 'bo');
   scene.down('ada');
@@ -158,7 +158,7 @@ test('S3 down and announced, killed, started, still down: nothing; then the reco
   ]);
 });
 
-test('S3 stopped while up, broken, started: one banner', () => {
+test('S3: stopped while up, broken, started: one banner', () => {
   const scene = new Scene();
   scene.joined('ada');
   scene.looked('ada');
@@ -169,7 +169,7 @@ test('S3 stopped while up, broken, started: one banner', () => {
   assert.deepEqual(scene.transcript, [`1s show [critical] kijito down: ada | ${REFUSED}`]);
 });
 
-test('S3 down and announced, stopped, healed, started: the recovery is told', () => {
+test('S3: down and announced, stopped, healed, started: the recovery is told', () => {
   const scene = new Scene();
   scene.joined('ada');
   scene.down('ada');
@@ -203,7 +203,7 @@ test('an announced outage whose personas are gone after a restart cannot swallow
   );
 });
 
-test('S4 sixty personas of one hive are one banner with their number, and one when they are back', () => {
+test('S4: sixty personas of one hive are one banner with their number, and one when they are back', () => {
   const scene = new Scene();
   const personas = Array.from({ length: 60 }, (_, i) => `p${String(i).padStart(2, '0')}`);
   scene.joined(...personas);
@@ -220,7 +220,7 @@ test('S4 sixty personas of one hive are one banner with their number, and one wh
   ]);
 });
 
-test('S4 three hives are three banners; late ones raise the count while the banner is on the screen', () => {
+test('S4: three hives are three banners; late ones raise the count while the banner is on the screen', () => {
   const scene = new Scene();
   for (const hive of ['a', 'b', 'c']) {
     for (let i = 0; i < 20; i += 1) {
@@ -244,7 +244,7 @@ test('S4 three hives are three banners; late ones raise the count while the bann
   );
 });
 
-test('S5 after a long sleep the mail of that time is one banner a persona', () => {
+test('S5: after a long sleep the mail of that time is one banner a persona', () => {
   const scene = new Scene();
   scene.joined('ada');
   scene.mail('ada', 1, 'before');
@@ -303,7 +303,7 @@ test('everybody who was down leaves: the banner goes without a word of recovery'
   assert.deepEqual(scene.state.announced, {});
 });
 
-test('S16 an own message never notifies', () => {
+test('S16: an own message never notifies', () => {
   const scene = new Scene();
   scene.joined('ada');
   scene.mail('ada', 1, { self: true, content: 'note to self' });
@@ -313,7 +313,7 @@ test('S16 an own message never notifies', () => {
   assert.deepEqual(scene.transcript, ['60s show [normal] ada: 1 new | bob: from somebody']);
 });
 
-test('S17 a first start against 500 unread shows nothing; 40 that came while stopped are one banner', () => {
+test('S17: a first start against 500 unread shows nothing; 40 that came while stopped are one banner', () => {
   const scene = new Scene();
   scene.joined('ada');
   scene.looked('ada', exactly(500));
@@ -326,7 +326,7 @@ test('S17 a first start against 500 unread shows nothing; 40 that came while sto
   assert.deepEqual(scene.transcript, ['60s show [normal] ada: 40 new | bob: mail 39']);
 });
 
-test('S17 a thousand personas with mail at once are five banners and one for the others', () => {
+test('S17: a thousand personas with mail at once are five banners and one for the others', () => {
   const scene = new Scene();
   const personas = Array.from({ length: 1000 }, (_, i) => `p${i}`);
   scene.joined(...personas);
@@ -338,7 +338,7 @@ test('S17 a thousand personas with mail at once are five banners and one for the
   assert.equal(scene.screen.size, 0, 'all was read, all is gone');
 });
 
-test('S17 what came while Hivebar was away is one banner in all; what comes from then on is one a persona', () => {
+test('S17: what came while Hivebar was away is one banner in all; what comes from then on is one a persona', () => {
   const scene = new Scene();
   const personas = ['ada', 'bo', 'cy'];
   scene.joined(...personas);
@@ -354,7 +354,7 @@ test('S17 what came while Hivebar was away is one banner in all; what comes from
   assert.equal(scene.screen.size, 0, 'all was read, all is gone');
 });
 
-test('S17 away for one persona alone is its own banner; a persona born meanwhile was never away', () => {
+test('S17: away for one persona alone is its own banner; a persona born meanwhile was never away', () => {
   const scene = new Scene();
   scene.joined('ada', 'bo');
   scene.facts(looked('ada', scene.at, exactly(2)), away(scene.tell('ada', 'a', 'b')));
@@ -388,7 +388,7 @@ function away(fact: Fact): Fact {
   return { ...fact, events: [armed, ...fact.events] };
 }
 
-test('S19 a desktop that refuses is asked once a minute, not once a mail, and gets one banner when it is ready', () => {
+test('S19: a desktop that refuses is asked once a minute, not once a mail, and gets one banner when it is ready', () => {
   const scene = new Scene();
   scene.joined('ada');
   scene.broken = true;

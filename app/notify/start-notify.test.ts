@@ -238,7 +238,7 @@ test('without any desktop all goes on, with one line', async (t) => {
   assert.equal(clock.waiting, 0, t.name);
 });
 
-test('S3 announced, killed, started, still down: nothing; recovered while away: told', async (t) => {
+test('S3: announced, killed, started, still down: nothing; recovered while away: told', async (t) => {
   const { clock, desktop, start, kill } = rig(t);
   let board = start();
   join_(board, clock, 'ada', 'bo');

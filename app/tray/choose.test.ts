@@ -49,7 +49,7 @@ test('switched off, it says so and shows nothing', async () => {
   assert.deepEqual(await stateOf({ choice: 'none' }), ['off (switched off)']);
 });
 
-test('without a bus there is no icon, one line that says why, and a driver that does nothing (S9)', async () => {
+test('S9: without a bus there is no icon, one line that says why, and a driver that does nothing', async () => {
   assert.deepEqual(await stateOf({ choice: 'sni' }), ['off (no session bus: nothing is set)']);
   if (process.platform === 'linux') assert.deepEqual(await stateOf({}), await stateOf({ choice: 'sni' }));
 });

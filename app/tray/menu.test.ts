@@ -533,7 +533,7 @@ describe('the icon', () => {
     assert.equal(badge(UNKNOWN), 'up-none');
   });
 
-  test('back to up by the recovery alone, with nothing new to read (S2)', () => {
+  test('S2: back to up by the recovery alone, with nothing new to read', () => {
     const before = iconOf(snapshot([persona('a', { reach: down(3) })]));
     const after = iconOf(snapshot([persona('a', { reach: up })]));
     assert.deepEqual([before, after], ['down-none', 'up-none']);

@@ -208,7 +208,7 @@ describe('the tray on a real panel', { skip }, () => {
 });
 
 describe('the tray without a host', { skip }, () => {
-  test('it says so once, and appears when a panel comes (S9)', async () => {
+  test('S9: it says so once, and appears when a panel comes', async () => {
     await using desktop = await startDesktop({ host: 'none', notify: 'none' });
     await using tray = await startTray(desktop);
     await poll(
@@ -221,7 +221,7 @@ describe('the tray without a host', { skip }, () => {
     await desktop.tray.waitLabel(/^Quit$/);
   });
 
-  test('a watcher that takes one bus name or one path, never both joined, accepts it (S9)', async () => {
+  test('S9: a watcher that takes one bus name or one path, never both joined, accepts it', async () => {
     await using desktop = await startDesktop({ host: 'none', notify: 'none' });
     await using watcher = await startStrictWatcher(desktop.env);
     await using tray = await startTray(desktop);

@@ -98,7 +98,7 @@ describe('lineOf', () => {
     assert.ok(contentLine('Grüße, 海 🐝').includes('"content": "Grüße, 海 🐝"'));
   });
 
-  test('what would end or bend a line for some reader is escaped: U+2028, U+2029, NEL, DEL, C0 and C1 controls', () => {
+  test('S15: what would end or bend a line for some reader is escaped: U+2028, U+2029, NEL, DEL, C0 and C1 controls', () => {
     assert.ok(contentLine('a\u2028b\u2029c\u0085d').includes('"a\\u2028b\\u2029c\\u0085d"'));
     assert.ok(
       contentLine('a\nb\r\tc\u0000d\u001be\u007ff\u009bg').includes('"a\\nb\\r\\tc\\u0000d\\u001be\\u007ff\\u009bg"'),

@@ -84,7 +84,7 @@ describe('the tail of an event file', () => {
   });
 });
 
-describe('repairing the tail (S11)', () => {
+describe('S11: repairing the tail', () => {
   test('cut at every byte of the last record, every old line stays and the new one stands on a line of its own', () => {
     const old = line(1, 'é') + line(2, 'two 👩‍👩‍👧');
     const last = Buffer.from(line(3, 'torn 😀 here'));

@@ -306,7 +306,7 @@ test('connections are kept: ten polls in a row use one', async () => {
 });
 
 for (const host of ['127.0.0.1', '::1'] as const) {
-  test(`localhost reaches a hive that listens on ${host} only (S13)`, async () => {
+  test(`S13: localhost reaches a hive that listens on ${host} only`, async () => {
     await using hive = await fakeHive({ personas: ['ada'], host });
     await using client = clientOf(`http://localhost:${hive.port}`);
     assert.equal((await outcome(client)).code, 'answered');
@@ -404,7 +404,7 @@ test('a path can not lead to another host, and messages hide what may be secret'
   assert.equal(hive.requests[0]?.headers.host, `127.0.0.1:${hive.port}`);
 });
 
-test('proxy variables are not read: the recorder behind them sees nothing (D11, S14)', async () => {
+test('S14: proxy variables are not read: the recorder behind them sees nothing (D11)', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   let recorded = 0;
   const recorder = createServer((socket) => {

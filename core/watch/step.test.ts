@@ -251,7 +251,7 @@ describe('whose mail', () => {
       poll -> recovered(0) armed(0) | 0 UP 0
     `);
 
-  test("the persona's own mail is told, and marked as its own", () =>
+  test("S16: the persona's own mail is told, and marked as its own", () =>
     given()`
       poll             -> armed(0)                    | 0 UP 0
       poll 1/ada 2/ADA 3 -> new(1 self) new(2 self) new(3) | 3 UP 0

@@ -50,7 +50,7 @@ describe('hivebar doctor on a desktop', { skip }, () => {
     assert.deepEqual([reasons.icon.fail, reasons.banner.fail, code], [['tray host'], [], 1]);
   });
 
-  test('on GNOME the extension that is missing is named (S9)', async () => {
+  test('S9: on GNOME the extension that is missing is named', async () => {
     const { of } = await doctorOn({ host: 'none', notify: 'none' }, { XDG_CURRENT_DESKTOP: 'ubuntu:GNOME' });
     assert.match(of('tray host').next ?? '', /gnome-shell-extension-appindicator/);
   });
@@ -81,7 +81,7 @@ describe('hivebar doctor on a desktop', { skip }, () => {
   });
 });
 
-describe('hivebar doctor without a session bus (S19)', () => {
+describe('S19: hivebar doctor without a session bus', () => {
   test('where nobody is logged in to a desktop it is a warning; with a display it is the failure', async () => {
     using home = trayHome();
     const over = await doctor(home);

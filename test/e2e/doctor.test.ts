@@ -64,7 +64,7 @@ describe('hivebar doctor, where Hivebar does not run', () => {
     assert.deepEqual(readFileSync(path), bytes);
   });
 
-  test('the file of a dead Hivebar, of a pid that others have now, and garbage are told apart (S10)', async () => {
+  test('S10: the file of a dead Hivebar, of a pid that others have now, and garbage are told apart', async () => {
     using home = trayHome();
     mkdirSync(home.at('run'), { mode: 0o700 });
     const say = (text: string): void => writeFileSync(home.at('run', 'hivebar.json'), text, { mode: 0o600 });
@@ -206,7 +206,7 @@ describe('a configured hive', () => {
     assert.match(of('hive kijito').seen, /\(loopback\): 1 personas, 1 unread, answered in \d+ ms$/, text);
   });
 
-  test('localhost is tried in both families, and what refuses is named (S13)', async () => {
+  test('S13: localhost is tried in both families, and what refuses is named', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     const { port } = new URL(hive.url);
     assert.match(

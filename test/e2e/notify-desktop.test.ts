@@ -72,7 +72,7 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     return await desktop.notifications.wait(new RegExp(`^${to}: `));
   }
 
-  test('S8 hostile text is what a person reads: no bold, no link, in a daemon that reads markup', async () => {
+  test('S8: hostile text is what a person reads: no bold, no link, in a daemon that reads markup', async () => {
     assert.ok((await capabilities()).includes('body-markup'));
     const { summary, body } = await mail('fish', S8, '<b>cook</b>');
     assert.equal(summary, 'fish: 1 new');

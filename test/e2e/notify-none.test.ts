@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { trayHome } from '../kit/tray-process.ts';
 
-test('S19 no session bus and no notify-send: one line, not 50; the state says why, and mail goes on', async () => {
+test('S19: no session bus and no notify-send: one line, not 50; the state says why, and mail goes on', async () => {
   const empty = mkdtempSync(join(tmpdir(), 'hivebar-no-programs-'));
   using home = trayHome();
   try {

@@ -28,7 +28,7 @@ describe('banners of the tray process', { skip, concurrency: true }, () => {
     [['solo'], 'solo: 500 new'],
     [Array.from({ length: 20 }, (_, i) => `crowd${i}`), '20 personas have mail: 500 new'],
   ] as const) {
-    test(`500 old mails at the first start, for ${names.length}: a badge of 500, and one banner`, async () => {
+    test(`S17: 500 old mails at the first start, for ${names.length}: a badge of 500, and one banner`, async () => {
       using home = trayHome();
       deliver(home, names, 500 / names.length);
       await using tray = await start(home);
@@ -40,7 +40,7 @@ describe('banners of the tray process', { skip, concurrency: true }, () => {
     });
   }
 
-  test('40 mails that came while it was away are one banner at the next start; what came before is not told again', async () => {
+  test('S17: 40 mails that came while it was away are one banner at the next start; what came before is not told again', async () => {
     using home = trayHome();
     deliver(home, ['away'], 3);
     {
@@ -57,7 +57,7 @@ describe('banners of the tray process', { skip, concurrency: true }, () => {
     assert.deepEqual(await banners(['away']), ['away: 3 new', 'away: 40 new']);
   });
 
-  test('mail to oneself, also in another case, is no banner', async () => {
+  test('S16: mail to oneself, also in another case, is no banner', async () => {
     using home = trayHome();
     await using tray = await start(home);
     await tray.post('/api/send', { to: 'own', from: 'OWN', content: 'note to self' });
@@ -70,7 +70,7 @@ describe('banners of the tray process', { skip, concurrency: true }, () => {
   });
 });
 
-test('a panel that comes later gets the icon; one that comes back gets it again', { skip }, async () => {
+test('S9: a panel that comes later gets the icon; one that comes back gets it again', { skip }, async () => {
   await using desktop = await startDesktop({ host: 'none', notify: 'none' });
   using home = trayHome();
   await using tray = await home.start([], { DBUS_SESSION_BUS_ADDRESS: desktop.env.DBUS_SESSION_BUS_ADDRESS ?? '' });

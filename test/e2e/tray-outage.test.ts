@@ -43,7 +43,7 @@ describe('outages', { concurrency: true }, () => {
     /** Long enough for a banner that shall not come. */
     const settle = (): Promise<void> => sleep(2500);
 
-    test('60 personas, it dies: one banner with the number, each DOWN with its reason, one alert line each; it comes back: UP at once everywhere, one banner, one recovered line each', async () => {
+    test('S4: 60 personas, it dies: one banner with the number, each DOWN with its reason, one alert line each; it comes back: UP at once everywhere, one banner, one recovered line each', async () => {
       await using hive = await fakeHive({ personas: NAMES });
       using home = homeWith(hive);
       await using tray = await start(home);
@@ -75,7 +75,7 @@ describe('outages', { concurrency: true }, () => {
       assert.match(await lastStatus(stream), /"up":60,"down":0,"personas":60/);
     });
 
-    test('killed while the hive is down, and started: no second banner; it comes back: one', async () => {
+    test('S3: killed while the hive is down, and started: no second banner; it comes back: one', async () => {
       const names = NAMES.slice(0, 5);
       await using hive = await fakeHive({ personas: names });
       using home = homeWith(hive);
@@ -99,7 +99,7 @@ describe('outages', { concurrency: true }, () => {
       for (const name of names) assert.deepEqual(edges(home, name), ['alert', 'recovered'], name);
     });
 
-    test('stopped while UP, the hive breaks, started: exactly one banner', async () => {
+    test('S3: stopped while UP, the hive breaks, started: exactly one banner', async () => {
       const names = NAMES.slice(0, 4);
       await using hive = await fakeHive({ personas: names });
       using home = homeWith(hive);

@@ -82,7 +82,7 @@ describe('the tray process', { concurrency: 4 }, () => {
   });
 
   describe('one instance', { concurrency: true }, () => {
-    test('a second one prints port and pid and exits 3; the first is untouched', async () => {
+    test('S10: a second one prints port and pid and exits 3; the first is untouched', async () => {
       using home = trayHome();
       await using tray = await home.start(QUIET);
       const before = (['port', 'token', 'hivebar.json'] as const).map((name) => home.ran(name));
@@ -102,7 +102,7 @@ describe('the tray process', { concurrency: 4 }, () => {
       assert.equal((await home.run(['status'])).code, 0);
     });
 
-    test('--open opens the page, and so does a second one with --open, which exits 0', async () => {
+    test('S10: --open opens the page, and so does a second one with --open, which exits 0', async () => {
       using home = trayHome();
       const browser = standIn(home, 'xdg-open');
       await using tray = await home.start([...QUIET, '--open'], browser.env);
@@ -117,7 +117,7 @@ describe('the tray process', { concurrency: 4 }, () => {
       assert.notEqual(browser.said[0], browser.said[1], 'a link is good once');
     });
 
-    test('what a dead one left behind is taken over, with a line that says why, whoever has its pid now', async () => {
+    test('S10: what a dead one left behind is taken over, with a line that says why, whoever has its pid now', async () => {
       const sleeper = spawn('/bin/sleep', ['60'], { stdio: 'ignore' });
       try {
         const left = [
@@ -244,7 +244,7 @@ describe('the tray process', { concurrency: 4 }, () => {
       assert.deepEqual(readdirSync(home.at('run')), ['hivebar.json.lock']);
     });
 
-    test('without display and bus: one line each for tray and notifications, also after 50 mails; all else runs', async () => {
+    test('S9 S19: without display and bus: one line each for tray and notifications, also after 50 mails; all else runs', async () => {
       using home = trayHome();
       await using tray = await home.start();
       for (let i = 0; i < 50; i += 1)
@@ -258,7 +258,7 @@ describe('the tray process', { concurrency: 4 }, () => {
       assert.deepEqual(lines.map((line) => line.split(':')[0]).sort(), ['notifications', 'tray']);
     });
 
-    test('a run on a bus without notification daemon and tray host is the same', async () => {
+    test('S9 S19: a run on a bus without notification daemon and tray host is the same', async () => {
       using home = trayHome();
       await using tray = await home.start([], { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere/bus', DISPLAY: ':99' });
       for (let i = 0; i < 50; i += 1) await tray.post('/api/send', { to: 'ada', from: 'me', content: `mail ${i}` });
@@ -410,7 +410,7 @@ describe('the tray process', { concurrency: 4 }, () => {
   });
 
   describe('old mail and own mail', { concurrency: true }, () => {
-    test('500 old mails of a far hive at the first start: a badge of 500, no news; three days later 40 new ones are news', async () => {
+    test('S17: 500 old mails of a far hive at the first start: a badge of 500, no news; three days later 40 new ones are news', async () => {
       await using hive = await fakeHive();
       for (let i = 0; i < 500; i += 1) hive.deliver('ada');
       using home = trayHome({ primary: { is: 'kijito', base: hive.url }, pollSeconds: 1 });
@@ -426,7 +426,7 @@ describe('the tray process', { concurrency: 4 }, () => {
       assert.deepEqual(home.mail('ada'), ids);
     });
 
-    test('mail to oneself is an event with self: true, and neither unread nor a banner', async () => {
+    test('S16: mail to oneself is an event with self: true, and neither unread nor a banner', async () => {
       using home = trayHome();
       await using tray = await home.start(QUIET);
       await home.run(['send', '--to', 'ada', '--from', 'ADA', 'note to self']);

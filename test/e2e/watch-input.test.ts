@@ -109,7 +109,7 @@ describe('the text of a message', { concurrency: 4 }, () => {
   const texts = ['a\0b', 'lone \ud800 and \udc00', 'one\u2028two\u2029three\u0085four\r\nfive', '\u001b[2Jclear', ' '];
   const clean = ['ab', 'lone \ufffd and \ufffd', 'one\u2028two\u2029three\u0085four\r\nfive', '\u001b[2Jclear', ' '];
 
-  test('is one physical line, whatever it holds', async () => {
+  test('S15: is one physical line, whatever it holds', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     await using cli = watch(hive);
     await cli.event('armed');
@@ -127,7 +127,7 @@ describe('the text of a message', { concurrency: 4 }, () => {
     for (const line of cli.lines) assert.doesNotMatch(line, /[\p{Cc}\u2028\u2029]/u);
   });
 
-  test('reaches a command unharmed, and no message wedges the next', async () => {
+  test('S7: reaches a command unharmed, and no message wedges the next', async () => {
     using files = scratch();
     await using hive = await fakeHive({ personas: ['ada'] });
     const command = `printf '%s\\0' "$KIJITOMON_EVENT" "$KIJITOMON_CONTENT" >> ${files.at('seen')}`;

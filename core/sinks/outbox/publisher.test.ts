@@ -288,7 +288,7 @@ describe('repair at the start', () => {
     return { db, files };
   }
 
-  test('of a last line torn at any byte: it is completed, and nothing else changes', async () => {
+  test('S11: of a last line torn at any byte: it is completed, and nothing else changes', async () => {
     const whole = Buffer.from(linesTo(3));
     const lastLine = Buffer.from(linesTo(2)).length;
     for (let cut = 0; cut <= whole.length; cut += cut < lastLine ? 13 : 1) {

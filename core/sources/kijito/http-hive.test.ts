@@ -165,7 +165,7 @@ test('mail that arrives during a walk is left to the next look, and then comes o
   });
 });
 
-test('a page of the walk that fails fails the look, and the next look has everything (S6)', async () => {
+test('S6: a page of the walk that fails fails the look, and the next look has everything', async () => {
   await withHive({ window: 2 }, async (hive, client) => {
     deliver(hive, 6);
     let asked = 0;

@@ -73,7 +73,7 @@ test('unread is the exact number of unread rows of a whole answer', () => {
   assert.deepEqual(page({ result: [row(1), row(2, { read: true }), row(3)] }).unread, exactly(2));
 });
 
-test('mail to oneself is not unread, in any spelling of the name; where nobody knows whose inbox it is, it is', () => {
+test('S16: mail to oneself is not unread, in any spelling of the name; where nobody knows whose inbox it is, it is', () => {
   const own = ['Zoë', 'ZOË', 'Zoe\u0308'].map((from, i) => row(i + 1, { from }));
   const value = { result: [...own, row(4), row(5, { from: 'Zoe' })] };
   assert.deepEqual(page(value).unread, exactly(2));
