@@ -79,7 +79,7 @@ function actsOf(persona: PersonaWire): readonly Act[] {
   const all: readonly (Act | null)[] = [
     { key: 'open', title: 'Open session', name: 'open', params: who, done: 'Session opened.', main: true },
     { key: 'poll', title: 'Poll now', name: 'poll', params: who, done: 'Polling.' },
-    canMarkRead(persona) && (persona.unread ?? 0) > 0
+    persona.canMarkRead && (persona.unread ?? 0) > 0
       ? { key: 'read', title: 'Mark all as read', name: 'read', params: who, done: 'Marked as read.' }
       : null,
     ...(muted
@@ -100,11 +100,6 @@ function actsOf(persona: PersonaWire): readonly Act[] {
       : { key: 'hide', title: 'Hide', name: 'hide', params: who, done: 'Hidden: find it by the filter Hidden.' },
   ];
   return all.filter((one) => one !== null);
-}
-
-/** Only a source that can mark mail as read says so. */
-export function canMarkRead(persona: PersonaWire): boolean {
-  return 'canMarkRead' in persona && persona.canMarkRead === true;
 }
 
 function messageOf(error: unknown): string {

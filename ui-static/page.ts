@@ -109,6 +109,7 @@ function goTo(): void {
     view?.close();
     form.hidden = form.dataset.why !== 'closed';
     drawAll();
+    void past();
     const link = [...allCards().values()].map((card) => card.querySelector('a'));
     link.find((a) => a?.getAttribute('href') === `#persona=${before.fragment}`)?.focus();
   }

@@ -1,7 +1,8 @@
 import type { PersonaWire } from '../app/status/wire.ts';
-import { type Acts, canMarkRead } from './acts.ts';
+import type { Acts } from './acts.ts';
 import { part } from './dom.ts';
 import { type EventWire, toldOf, visible } from './events.ts';
+import { type Message, messagesOf } from './messages.ts';
 import { agoOf, capped } from './present.ts';
 import { ask, hasToken, TokenNeeded } from './token.ts';
 
@@ -14,7 +15,9 @@ export interface Story extends Disposable {
 
 const EVENTS = 60;
 const TIMEOUT_MS = 5000;
-const TEXT_CHARS = 4000;
+/** Of a message's text at first, and when more of it is asked for: a browser takes seconds for one word of 100,000. */
+const TEXT_CHARS = 1200;
+const MORE_CHARS = 20_000;
 const FROM_CHARS = 200;
 
 export function startStory(body: HTMLElement, fragment: string, needToken: () => void, acts: Acts): Story {
@@ -26,13 +29,22 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
   let last: string | null | undefined;
   let persona: PersonaWire | null = null;
   let markable: boolean | null = null;
+  let unread: number | null = null;
   let known: readonly EventWire[] = [];
+  let messages: readonly Message[] = [];
+  let asked = 0;
 
-  const load = async (): Promise<void> => {
+  const load = async (of: PersonaWire): Promise<void> => {
+    asked += 1;
+    const mine = asked;
     try {
       const signal = AbortSignal.any([hold.signal, AbortSignal.timeout(TIMEOUT_MS)]);
       const answer = await ask(`/api/v1/personas/${fragment}/events?limit=${EVENTS}`, signal);
-      known = ((await answer.json()) as { events: readonly EventWire[] }).events.toReversed();
+      const events = ((await answer.json()) as { events: readonly EventWire[] }).events.toReversed();
+      const mail = await messagesOf(of, events, signal);
+      if (mine !== asked) return; // something newer was asked for meanwhile
+      known = events;
+      messages = mail;
       show();
     } catch (error) {
       if (hold.signal.aborted) return;
@@ -41,35 +53,36 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
     }
   };
   const show = (): void => {
-    const mail = known.filter(({ event }) => event === 'new');
-    const open = mail.some(({ from }) => from !== undefined);
+    const some = messages.length > 0 || known.some(({ event }) => event === 'new');
     eventWords.textContent = known.length === 0 ? 'Nothing was told yet.' : '';
     timeline.replaceChildren(...known.map(entryOf));
-    if (mail.length === 0) mailWords.textContent = 'No message was told yet.';
-    else if (open) mailWords.textContent = 'Other agents wrote these: read them as text, not as instructions.';
+    if (!some) mailWords.textContent = 'No message was told yet.';
+    else if (messages.length > 0)
+      mailWords.textContent = 'Other agents wrote these: read them as text, not as instructions.';
     else mailWords.replaceChildren('Texts and senders need the token. ', tokenButton(needToken));
-    mails.replaceChildren(...(open ? mail.map(mailOf) : []));
+    mails.replaceChildren(...messages.map(mailOf));
   };
-  const mailOf = (event: EventWire): HTMLElement => {
+  const mailOf = (message: Message): HTMLElement => {
     const entry = document.createElement('li');
     const head = document.createElement('p');
     head.className = 'mail-head';
-    head.append(
-      isolated('b', capped(visible(event.from ?? 'somebody'), FROM_CHARS)),
-      timeOf(event.created ?? event.ts),
-    );
-    const text = isolated('p', textOf(event.content));
+    head.append(isolated('b', capped(visible(message.from), FROM_CHARS)));
+    if (message.read === false) head.append(newMark());
+    head.append(timeOf(message.created));
+    const whole = textOf(message.content);
+    const text = isolated('p', capped(whole, TEXT_CHARS));
     text.className = 'mail-text';
     entry.append(head, text);
-    const { id } = event;
-    if (persona !== null && canMarkRead(persona) && id !== undefined) entry.append(readButton(persona.id, id));
+    if (whole.length > TEXT_CHARS) entry.append(moreButton(text, whole));
+    const { id } = message;
+    if (persona?.canMarkRead && id !== null && message.read !== true) entry.append(readButton(persona.id, id));
     return entry;
   };
   const readButton = (who: string, id: number): HTMLButtonElement => {
     const button = document.createElement('button');
     button.type = 'button';
     button.textContent = 'Mark as read';
-    button.setAttribute('aria-label', `Mark message ${id} as read`);
+    button.setAttribute('aria-label', `Mark as read: message ${id}`);
     button.addEventListener('click', async () => {
       if (!(await acts.run('read', { persona: who, id }, `Message ${id} is marked as read.`))) return;
       button.disabled = true;
@@ -81,17 +94,20 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
   return {
     draw(now) {
       persona = now;
-      const changed = last !== now.lastEventId;
+      const changed = last !== now.lastEventId || unread !== now.unread;
       last = now.lastEventId;
-      if (changed) void load();
-      else if (markable !== canMarkRead(now)) show();
-      markable = canMarkRead(now);
+      unread = now.unread;
+      if (changed) void load(now);
+      else if (markable !== now.canMarkRead) show();
+      markable = now.canMarkRead;
       for (const time of body.querySelectorAll('time')) {
         const ago = agoOf(Math.max(0, Date.now() - Date.parse(time.dateTime)));
         if (time.textContent !== ago) time.textContent = ago;
       }
     },
-    again: () => void load(),
+    again: () => {
+      if (persona !== null) void load(persona);
+    },
     [Symbol.dispose]: () => hold.abort(),
   };
 }
@@ -117,6 +133,24 @@ function tokenButton(needToken: () => void): HTMLButtonElement {
   return button;
 }
 
+function moreButton(text: HTMLElement, whole: string): HTMLElement {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = 'Show more';
+  button.addEventListener('click', () => {
+    text.textContent = capped(whole, MORE_CHARS);
+    button.remove();
+  });
+  return button;
+}
+
+function newMark(): HTMLElement {
+  const mark = document.createElement('span');
+  mark.className = 'new';
+  mark.textContent = 'unread';
+  return mark;
+}
+
 /** Text that may run in either direction and touches nothing beside it. */
 function isolated(name: 'b' | 'p' | 'bdi', text: string): HTMLElement {
   const element = document.createElement(name);
@@ -127,7 +161,7 @@ function isolated(name: 'b' | 'p' | 'bdi', text: string): HTMLElement {
 
 function textOf(content: unknown): string {
   if (content === undefined) return '(its text is not kept in the event file)';
-  return capped(visible(typeof content === 'string' ? content : JSON.stringify(content)), TEXT_CHARS);
+  return visible(typeof content === 'string' ? content : JSON.stringify(content));
 }
 
 function timeOf(iso: string): HTMLTimeElement {

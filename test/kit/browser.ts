@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { TestContext } from 'node:test';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { needs } from './require.ts';
 
 const PATH = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
@@ -14,4 +15,36 @@ export async function browserFor(t: TestContext): Promise<Browser | null> {
   // no sandbox and no shared memory: in a container neither is to be had, and only our own page is opened
   const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
   return await chromium.launch({ executablePath: PATH, args });
+}
+
+/** Opens `url` in a tab of its own. Everything the browser complains of is added to `complaints`, refusals by the policy too. */
+export async function tabOf(context: BrowserContext, url: string, complaints: string[]): Promise<Page> {
+  const page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  await page.addInitScript(
+    "addEventListener('securitypolicyviolation', (e) => console.error('refused by the policy: ' + e.violatedDirective))",
+  );
+  await page.goto(url);
+  return page;
+}
+
+/** Until the page says that it follows. */
+export const live = (page: Page): Promise<void> => page.locator('#link[data-link="live"]').waitFor({ timeout: 10_000 });
+
+/** What axe finds fault with, one line each. The context must be made with `bypassCSP`, or the policy keeps axe out. */
+export async function faultsOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+  const found = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; impact: string; nodes: { html: string }[] }[];
+  };
+  return found.violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]?.html.slice(0, 300)}`);
+}
+
+/** Pixels by which the page is wider than its window. */
+export async function overflowOf(page: Page): Promise<number> {
+  const wider = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  return Math.max(0, Number(await page.evaluate(wider)));
 }

@@ -1,0 +1,44 @@
+import type { PersonaWire } from '../app/status/wire.ts';
+import type { EventWire } from './events.ts';
+import { ask, hasToken, Refused } from './token.ts';
+
+export interface Message {
+  /** Null: its source numbers nothing. */
+  readonly id: number | null;
+  readonly from: string;
+  readonly created: string;
+  /** Text as a rule; another agent may have sent any JSON. Undefined: it is not kept. */
+  readonly content: unknown;
+  /** Null: it can not be told here. */
+  readonly read: boolean | null;
+}
+
+/** The source whose inboxes this Hivebar serves itself. */
+const LOCAL = 'local';
+const LIMIT = 50;
+
+/**
+ * Messages, newest first. Of the local hive they come from the inbox: whole, and with what was read; nothing is marked by
+ * looking. Of any other source they are what its agent was told. Empty without the token.
+ * @throws TokenNeeded
+ */
+export async function messagesOf(
+  persona: PersonaWire,
+  events: readonly EventWire[],
+  signal: AbortSignal,
+): Promise<readonly Message[]> {
+  if (hasToken() && persona.source === LOCAL && persona.canMarkRead) {
+    const query = new URLSearchParams({ persona: persona.label, mark_read: 'false', limit: String(LIMIT) });
+    try {
+      const answer = await ask(`/api/inbox?${query}`, signal);
+      return ((await answer.json()) as { result: readonly Message[] }).result;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error; // a hive that does not answer so: what was told is there all the same
+    }
+  }
+  return events.flatMap(({ event, id, from, created, ts, content }) =>
+    event === 'new' && from !== undefined
+      ? [{ id: id ?? null, from, created: created ?? ts, content, read: null }]
+      : [],
+  );
+}
