@@ -25,7 +25,9 @@ export const FAULTS = {
   'exec-failed': { next: 'run the command by hand with the same environment' },
   'exec-timeout': { next: 'make the command end within 10 seconds' },
   'reader-gone': { next: 'the reader of stdout went away; start again with a reader, or use --events-file' },
-  'port-taken': { next: 'hivebar doctor says what listens there; stop it, or give another port with --port or HIVEBAR_PORT' },
+  'port-taken': {
+    next: 'hivebar doctor says what listens there; stop it, or give another port with --port or HIVEBAR_PORT',
+  },
   database: { next: 'check the disk and the file hivebar.sqlite' },
   usage: { next: 'see --help' },
   internal: { next: 'report this with the log' },
