@@ -58,16 +58,16 @@ async function firstContent() {
     };
     const context = await browser.newContext();
     const page = await context.newPage();
-    let bytes = 0;
-    page.on('response', async (answer) => {
+    const bodies: Promise<Buffer>[] = [];
+    page.on('response', (answer) => {
       const { pathname } = new URL(answer.url());
       if (pathname !== '/' && !pathname.startsWith('/assets/')) return;
-      bytes += (await answer.body()).length;
+      bodies.push(answer.body());
     });
     await page.goto(`http://127.0.0.1:${tray.port}/`);
     await page.locator('#link[data-link="live"]').waitFor();
     await page.waitForLoadState('load');
-    await sleep(500);
+    const bytes = (await Promise.all(bodies)).reduce((sum, { length }) => sum + length, 0);
     await context.close();
     const took: number[] = [];
     const bare: number[] = [];
