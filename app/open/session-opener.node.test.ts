@@ -92,7 +92,7 @@ const session = (more: Partial<Session> = {}): Session => ({
 });
 
 describe('command', () => {
-  test('hostile names are single arguments byte for byte, with no shell between, no open file, in the folder of the session', async () => {
+  test('S7: hostile names are single arguments byte for byte, with no shell between, no open file, in the folder of the session', async () => {
     using space = scratch();
     const { work, opener, seen, forget, bin } = desk(space, ['show']);
     const argv = ['show', '{persona}', '--as={persona}', '{source}', '{id}', '{session}', '{cwd}'];

@@ -112,7 +112,7 @@ describe('the held pending list', () => {
     assert.equal(looks(since()).length, 3);
   });
 
-  test('while an inbox fails, a hive that takes the question and never answers makes no tick late', async (t) => {
+  test('S5: while an inbox fails, a hive that takes the question and never answers makes no tick late', async (t) => {
     const { clock, world, since } = await roundsRig(t, holding);
     for (const what of ['pending', 'ada']) world.faults.set(what, fault('timeout'));
     world.mail.set('ada', 1);

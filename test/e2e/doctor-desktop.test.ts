@@ -43,7 +43,7 @@ describe('hivebar doctor on a desktop', { skip }, () => {
     assert.match(shown.stdout, /^No icon\? +nothing was found that keeps it away\nNo banner\? +nothing/m);
   });
 
-  test('without a tray host the missing icon is explained, and the banner is not to blame', async () => {
+  test('S9: without a tray host the missing icon is explained, and the banner is not to blame', async () => {
     const { code, of, reasons } = await doctorOn({ host: 'none' });
     assert.match(of('tray host').seen, /no program shows tray icons .*desktop XFCE/);
     assert.match(of('tray host').next ?? '', /Status Tray/);
@@ -55,7 +55,7 @@ describe('hivebar doctor on a desktop', { skip }, () => {
     assert.match(of('tray host').next ?? '', /gnome-shell-extension-appindicator/);
   });
 
-  test('without a notification daemon the missing banner is explained, and the icon is not to blame', async () => {
+  test('S19: without a notification daemon the missing banner is explained, and the icon is not to blame', async () => {
     const { code, of, reasons } = await doctorOn({ notify: 'none' });
     assert.match(of('notification daemon').seen, /no program shows notifications/);
     assert.match(of('notification daemon').next ?? '', /dunst/);

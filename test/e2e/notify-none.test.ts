@@ -3,13 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { readStream } from '../kit/stream.ts';
 import { trayHome } from '../kit/tray-process.ts';
 
-test('S19: no session bus and no notify-send: one line, not 50; the state says why, and mail goes on', async () => {
+test('S19: no session bus and no notify-send: one line, not 50; the state says why, and event files and the stream go on', async () => {
   const empty = mkdtempSync(join(tmpdir(), 'hivebar-no-programs-'));
   using home = trayHome();
   try {
     await using tray = await home.start(['--no-tray'], { PATH: empty, XDG_RUNTIME_DIR: empty });
+    await using stream = await readStream(tray.url);
     for (let i = 0; i < 50; i += 1) {
       await tray.post('/api/send', { to: `p${i % 10}`, from: 'river', content: `mail ${i}` });
     }
@@ -17,7 +19,9 @@ test('S19: no session bus and no notify-send: one line, not 50; the state says w
     assert.match(notifications.state, /^off \(.*bus.*\)$/);
     const lines = tray.log.filter((line) => /notification|banner/i.test(line));
     assert.equal(lines.length, 1, lines.join('\n'));
-    await tray.cli.until('all lines of p0', () => home.mail('p0').length === 5);
+    const told = (): number => Array.from({ length: 10 }, (_, p) => home.mail(`p${p}`).length).reduce((a, b) => a + b);
+    await tray.cli.until('a line each', () => told() === 50);
+    await stream.until('an event each', ({ ids }) => new Set(ids.filter((id) => id?.includes(':new:'))).size === 50);
     const tried = await home.run(['notify', 'test'], { env: { PATH: empty, XDG_RUNTIME_DIR: empty } });
     assert.equal(tried.code, 1);
     assert.match(tried.stderr, /^the banner was refused: .*bus/);
