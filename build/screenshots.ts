@@ -129,13 +129,23 @@ async function pages(tray: TrayProcess): Promise<void> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
   try {
     const views = [
-      { name: 'page-light.png', colorScheme: 'light', viewport: { width: 1120, height: 540 } },
-      { name: 'page-dark.png', colorScheme: 'dark', viewport: { width: 1120, height: 540 } },
+      { name: 'page-light.png', colorScheme: 'light', viewport: { width: 1120, height: 600 } },
+      { name: 'page-dark.png', colorScheme: 'dark', viewport: { width: 1120, height: 600 } },
       { name: 'page-narrow.png', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+      { name: 'page-persona.png', colorScheme: 'light', viewport: { width: 1120, height: 960 } },
     ] as const;
     for (const { name, ...view } of views) {
       const page = await browser.newPage(view);
-      await page.goto(`${tray.url}/`);
+      if (name === 'page-persona.png') {
+        // as a one-time link leaves it
+        await page.addInitScript(`localStorage.setItem('hivebar-token', ${JSON.stringify(tray.token)})`);
+        await page.goto(`${tray.url}/#persona=ada`);
+        await page.locator('.mail-text').first().waitFor();
+        await page.locator('#chart canvas').waitFor();
+      } else {
+        await page.goto(`${tray.url}/`);
+        await page.locator('.card .past').first().waitFor();
+      }
       await page.locator('#link[data-link="live"]').waitFor();
       const whole = join(folder, `.whole-${name}`);
       await page.screenshot({ path: whole });

@@ -72,6 +72,17 @@ function wordsOf({ from, to, points, states }: PersonaHistory): string {
   return `Last ${span}: at most ${Math.max(...known)}, now ${known.at(-1)} unread; ${down}.`;
 }
 
+/** Times as this person writes them: of day where a day or two are shown, else dates, each once. */
+function timesOf(at: readonly number[], span: number): readonly string[] {
+  const ofDay = span <= 2 * 86_400;
+  const words = at.map((second) =>
+    ofDay
+      ? new Date(second * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+      : new Date(second * 1000).toLocaleDateString([], { day: 'numeric', month: 'short' }),
+  );
+  return words.map((text, i) => (text === words[i - 1] ? '' : text));
+}
+
 function plotOf(place: HTMLElement, { from, to, points, states }: PersonaHistory, width: number): uPlot {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
@@ -110,7 +121,10 @@ function plotOf(place: HTMLElement, { from, to, points, states }: PersonaHistory
       x: { time: true, range: () => [seconds(from), end] },
       y: { range: (_: uPlot, __: number, most: number | null) => [0, Math.max(4, Math.ceil((most ?? 0) * 1.1))] },
     },
-    axes: [axis, { ...axis, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1e4, 1e5, 1e6, 1e7] }],
+    axes: [
+      { ...axis, values: (_: uPlot, at: readonly number[]) => timesOf(at, end - seconds(from)) },
+      { ...axis, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1e4, 1e5, 1e6, 1e7] },
+    ],
     series: [
       {},
       {

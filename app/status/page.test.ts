@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { buildPage } from '../../build/page.ts';
-import { browserFor } from '../../test/kit/browser.ts';
+import { browserFor, faultsOf, live, overflowOf, tabOf } from '../../test/kit/browser.ts';
 import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { loadPage } from './assets.node.ts';
 import type { StatusWire } from './wire.ts';
@@ -35,17 +34,9 @@ async function open(t: TestContext, rig: StatusRig, options: BrowserContextOptio
   return { context, complaints, page: await tab(context, rig, complaints) };
 }
 
-async function tab(context: BrowserContext, rig: StatusRig, complaints: string[]): Promise<Page> {
-  const page = await context.newPage();
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-  });
-  await page.goto(rig.server.urls[0] ?? '');
-  return page;
-}
+const tab = (context: BrowserContext, rig: StatusRig, complaints: string[]): Promise<Page> =>
+  tabOf(context, rig.server.urls[0] ?? '', complaints);
 
-const live = (page: Page): Promise<void> => page.locator('#link[data-link="live"]').waitFor({ timeout: 5000 });
 /** What a person reads on the cards, without what only a script can do and without ages. */
 const words = async (page: Page): Promise<string[]> =>
   (await page.locator('.card').allInnerTexts()).map((text) =>
@@ -316,17 +307,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
       if (opened === null) return;
       const { page, context } = opened;
       await live(page);
-      const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-      await page.evaluate(axe);
-      const found = (await page.evaluate('axe.run()')) as { violations: { id: string; nodes: { html: string }[] }[] };
-      assert.deepEqual(
-        found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
-        [],
-      );
-      const over = Number(
-        await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
-      );
-      assert.ok(over <= 0, `${over} px too wide at ${width}`);
+      assert.deepEqual(await faultsOf(page), []);
+      assert.equal(await overflowOf(page), 0, `at ${width}`);
       await context.close();
     }
   });

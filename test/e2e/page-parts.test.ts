@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { PersonaWire } from '../../app/status/index.ts';
+import { toldOf, visible } from '../../ui-static/events.ts';
+import { fits } from '../../ui-static/filter.ts';
+import { capped, cardOf, fragmentOf, groupsOf } from '../../ui-static/present.ts';
+import { onceOf, routeOf } from '../../ui-static/route.ts';
+import { barOf, sparkOf } from '../../ui-static/spark.ts';
+
+function personaOf(id: string, over: Partial<PersonaWire> = {}): PersonaWire {
+  return {
+    id,
+    stem: id,
+    source: 'local',
+    label: id,
+    state: 'UP',
+    reason: null,
+    since: null,
+    agent: 'live',
+    agentReason: null,
+    unread: 0,
+    unreadIs: 'exact',
+    urgent: 0,
+    cursor: null,
+    lastEventId: null,
+    lastMailAt: null,
+    asOf: null,
+    staleAfter: null,
+    muted: null,
+    hidden: false,
+    canMarkRead: false,
+    eventsFile: null,
+    ...over,
+  };
+}
+
+describe('the address of the page', () => {
+  test('names an inbox by #persona=ID and by #ID, however it is encoded', () => {
+    const ada = { is: 'persona', fragment: 'a%20b' };
+    for (const hash of ['#persona=a%20b', '#a%20b', '#persona=a b', '#once=c0de&persona=a%20b']) {
+      assert.deepEqual(routeOf(hash), ada, hash);
+    }
+  });
+
+  test('is the overview without a name, at the skip link, and with only a code', () => {
+    for (const hash of ['', '#', '#personas', '#once=c0de']) assert.deepEqual(routeOf(hash), { is: 'overview' }, hash);
+  });
+
+  test('every id comes back as the fragment its card links to, also with = & % and half a character in it', () => {
+    for (const id of ['ada', 'a=b&once=c', '100%', 'personas', '#', '\ud800', 'ٱلعربية', '<b>"\'']) {
+      assert.deepEqual(routeOf(`#persona=${fragmentOf(id)}`), { is: 'persona', fragment: fragmentOf(id) }, id);
+      assert.equal(onceOf(`#persona=${fragmentOf(id)}`), null, id);
+    }
+    assert.deepEqual(routeOf('#100%'), { is: 'persona', fragment: '100%25' }, 'a stray % typed by hand');
+  });
+
+  test('loses the code of a one-time link and keeps the rest', () => {
+    assert.deepEqual(onceOf('#once=c0de&persona=a%20b'), { code: 'c0de', rest: 'persona=a%20b' });
+    assert.deepEqual(onceOf('#once=c0de'), { code: 'c0de', rest: '' });
+  });
+});
+
+describe('what is shown', () => {
+  test('whoever is hidden is found under hidden only', () => {
+    const hidden = personaOf('eve', { hidden: true, unread: 3, state: 'DOWN', muted: 'forever' });
+    for (const filter of ['all', 'unread', 'down', 'muted'] as const) {
+      assert.equal(fits(hidden, { filter, text: '' }), false, filter);
+    }
+    assert.equal(fits(hidden, { filter: 'hidden', text: '' }), true);
+    assert.equal(fits(personaOf('ada'), { filter: 'hidden', text: '' }), false);
+  });
+
+  test('a search finds every word, in any case, in label, id and source', () => {
+    const eve = personaOf('e-1', { label: 'Eve of Eden', source: 'garden' });
+    for (const text of ['eden', 'EVE garden', 'e-1', ' ']) assert.ok(fits(eve, { filter: 'all', text }), text);
+    assert.equal(fits(eve, { filter: 'all', text: 'eve kijito' }), false);
+    assert.equal(fits(eve, { filter: 'unread', text: 'eve' }), false);
+  });
+
+  test('a source is named only beside another; the one in need stands first', () => {
+    const calm = personaOf('ada', { source: 'a' });
+    assert.equal(groupsOf([calm])[0]?.slots, null);
+    const groups = groupsOf([
+      calm,
+      personaOf('bo', { source: 'b', state: 'DOWN' }),
+      personaOf('cy', { source: 'b', unread: 2 }),
+    ]);
+    assert.deepEqual(
+      groups.map(({ slots }) => slots),
+      [
+        { group: 'b', groupWords: '2 inboxes, 1 down' },
+        { group: 'a', groupWords: '1 inbox' },
+      ],
+    );
+    assert.deepEqual(
+      groups[0]?.personas.map(({ id }) => id),
+      ['bo', 'cy'],
+    );
+  });
+
+  test('a name of 100 KB is cut, and no half character is left', () => {
+    const { slots } = cardOf(personaOf('a', { label: '\u{1f469}'.repeat(50_000) }), 0);
+    assert.ok((slots.name?.length ?? 0) < 300);
+    assert.ok(slots.name?.isWellFormed());
+    assert.equal(capped('abc', 3), 'abc');
+  });
+
+  test('of a delivered number nobody is said to have seen it', () => {
+    const card = cardOf(personaOf('ada', { asOf: '2026-01-01T00:00:00.000000+00:00' }), Date.UTC(2026, 0, 1, 0, 5));
+    assert.equal(card.slots.fresh, 'checked 5 min ago');
+    assert.doesNotMatch(Object.values(card.slots).join(' '), /\bseen\b/i);
+  });
+
+  test('control characters are made visible, line breaks stay', () => {
+    assert.equal(visible('\u001b[31mred\r\n\ttab\u0000\u0085'), '\u241b[31mred\n\ttab\u2400\ufffd');
+    assert.equal(toldOf({ event: 'made-up', event_id: 'x', ts: '' }).words, 'made-up');
+  });
+});
+
+describe('what was', () => {
+  test('a sparkline leaves a hole where nothing is known, and is none where nothing ever was', () => {
+    assert.equal(sparkOf([null, null]), null);
+    const spark = sparkOf([0, null, 4, 4]);
+    assert.equal(spark?.line, 'M0 23.0H1M2 2.0H3V2.0H4');
+    assert.equal(spark?.words, 'Unread: 4 now, 4 at most, 0 at least');
+  });
+
+  test('nothing unread all day is a line at the bottom, not a division by zero', () => {
+    assert.doesNotMatch(sparkOf([0, 0])?.line ?? 'NaN', /NaN|Infinity/);
+  });
+
+  test('a bar says in words what its marks show, each state by its own height', () => {
+    const day = barOf('--UUUDDUFD', 10 * 3_600_000);
+    assert.equal(day.words, 'Last 10 h: up in 63 % of what is known; down 2 times, within 3 h; failing within 1 h');
+    assert.deepEqual(
+      day.paths.map(({ name }) => name),
+      ['up', 'failing', 'down', 'unknown'],
+    );
+    assert.equal(new Set(day.paths.map(({ d }) => /v([\d.]+)/.exec(d)?.[1])).size, 4);
+    assert.equal(barOf('--', 7_200_000).words, 'Last 2 h: nothing is known');
+  });
+});
