@@ -1,8 +1,8 @@
+import { printable } from '../printable.ts';
 import { askTray } from './ask-tray.node.ts';
 import type { Io } from './command.ts';
 import { nearest } from './nearest.ts';
 import { answered } from './outcome.ts';
-import { printable } from './printable.ts';
 
 /**
  * Has the running program do one thing. False: it did not, and the person has been told why and what to do; a persona that

@@ -8,10 +8,10 @@ import {
   type SettingName,
   settingsPath,
 } from '../config/tray/index.ts';
+import { printable, printableJson } from '../printable.ts';
 import type { Command, Io } from './command.ts';
 import { nearest } from './nearest.ts';
 import { usage } from './outcome.ts';
-import { printable, printableJson } from './printable.ts';
 import { stderrLog } from './stderr-log.ts';
 import { textOfFile } from './text-of-file.node.ts';
 

@@ -69,7 +69,7 @@ async function help(
 
 async function unknown(name: string, io: Io, commands: Readonly<Record<string, CommandEntry>>): Promise<number> {
   const { nearest } = await import('./nearest.ts');
-  const { printable } = await import('./printable.ts');
+  const { printable } = await import('../printable.ts');
   const close = nearest(name, Object.keys(commands));
   const hint = close === null ? '' : `did you mean ${close}? `;
   io.err(`hivebar: there is no command ${printable(name)}: ${hint}see hivebar --help\n`);

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
+import { printableJson } from '../printable.ts';
 import type { Command } from './command.ts';
 import { checksOf, examine, exitOf, leaveSoon, realScene, reportJson, reportText } from './doctor/index.ts';
 import { usage } from './outcome.ts';
-import { printableJson } from './printable.ts';
 
 export const command: Command = {
   usage: 'doctor [--json]',

@@ -1,5 +1,5 @@
 import { Fault } from '../../core/model/index.ts';
-import { printable } from './printable.ts';
+import { printable } from '../printable.ts';
 
 /** What a person reads when a command threw, and the exit code it ends with. */
 export function explain(name: string, error: unknown): { readonly text: string; readonly exit: number } {

@@ -4,10 +4,10 @@ import { Fault } from '../../core/model/index.ts';
 import { readCredential } from '../../core/net/index.ts';
 import { ensurePrivateDir, ownDirs, realDisk } from '../../core/state/index.ts';
 import { checkHive, type FurtherHive, openSettings, RESERVED_NAMES, type Settings } from '../config/tray/index.ts';
+import { printable, printableJson } from '../printable.ts';
 import type { Command, Io } from './command.ts';
 import { nearest } from './nearest.ts';
 import { usage } from './outcome.ts';
-import { printable, printableJson } from './printable.ts';
 import { stderrLog } from './stderr-log.ts';
 
 const NEXT_START = 'from the next start of hivebar on';

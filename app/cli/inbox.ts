@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { printable, printableJson } from '../printable.ts';
 import type { Command, Io } from './command.ts';
 import { usage } from './outcome.ts';
-import { printable, printableJson } from './printable.ts';
 import { withHive } from './with-hive.ts';
 
 const LIST_CHARS = 100;

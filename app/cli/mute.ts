@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { realClock } from '../../core/ports/index.ts';
+import { printable } from '../printable.ts';
 import { act } from './act.ts';
 import type { Command } from './command.ts';
 import { usage } from './outcome.ts';
 import { onePersona } from './persona-action.ts';
-import { printable } from './printable.ts';
 import { SPAN_FLAGS, SPAN_HELP, spanOf, spanWords } from './span.ts';
 
 export const command: Command = {

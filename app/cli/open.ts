@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
+import { printable } from '../printable.ts';
 import { act } from './act.ts';
 import type { Command, Io } from './command.ts';
 import { usage } from './outcome.ts';
-import { printable } from './printable.ts';
 
 export const command: Command = {
   usage: 'open [PERSONA] [--page]',

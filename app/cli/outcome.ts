@@ -1,7 +1,7 @@
 import { Fault } from '../../core/model/index.ts';
+import { printable } from '../printable.ts';
 import type { Asked } from './ask-tray.node.ts';
 import type { Io } from './command.ts';
-import { printable } from './printable.ts';
 
 /** A command line that does not parse, as the fault that ends in exit 2. */
 export function usage(error: unknown): Fault {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
+import { printable } from '../printable.ts';
 import { act } from './act.ts';
 import type { Command, Io } from './command.ts';
 import { usage } from './outcome.ts';
-import { printable } from './printable.ts';
 
 /** A command that does one thing with one persona. */
 export function personaAction(of: {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
+import { printable } from '../printable.ts';
 import { askTray } from './ask-tray.node.ts';
 import type { Command } from './command.ts';
 import { answered, usage } from './outcome.ts';
-import { printable } from './printable.ts';
 
 export const command: Command = {
   usage: 'poll [PERSONA]',

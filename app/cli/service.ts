@@ -1,9 +1,9 @@
 import { realRandom, realSpawn } from '../../core/ports/index.ts';
 import { realDisk } from '../../core/state/index.ts';
+import { printable } from '../printable.ts';
 import { type LoginLook, loginStart } from '../service/index.ts';
 import type { Command } from './command.ts';
 import { usage } from './outcome.ts';
-import { printable } from './printable.ts';
 import { hostOs } from './service-host.node.ts';
 import { stderrLog } from './stderr-log.ts';
 

@@ -4,9 +4,9 @@ import { isoOf } from '../../core/model/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openDatabase, ownDirs } from '../../core/state/index.ts';
 import { keptSessions, type Pane, type Session, type Sessions, startKeyOf, tmuxServerOf } from '../open/index.ts';
+import { printable, printableJson } from '../printable.ts';
 import type { Command, Io } from './command.ts';
 import { usage } from './outcome.ts';
-import { printable, printableJson } from './printable.ts';
 import { lifeHere, surroundings } from './session-surroundings.node.ts';
 import { DATABASE } from './with-hive.ts';
 

@@ -1,6 +1,6 @@
+import { printable } from '../printable.ts';
 import type { StatusWire } from '../status/index.ts';
 import { millisOf } from './millis-of.ts';
-import { printable } from './printable.ts';
 
 type PersonaWire = StatusWire['personas'][number];
 

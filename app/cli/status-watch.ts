@@ -1,5 +1,5 @@
+import { printableJson } from '../printable.ts';
 import type { Io } from './command.ts';
-import { printableJson } from './printable.ts';
 import { statusOf } from './status-of.ts';
 import { statusTable } from './status-table.ts';
 import { stopSignal } from './stop-signal.node.ts';

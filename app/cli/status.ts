@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
+import { printableJson } from '../printable.ts';
 import { askTray } from './ask-tray.node.ts';
 import type { Command } from './command.ts';
 import { answered, usage } from './outcome.ts';
-import { printableJson } from './printable.ts';
 import { statusOf } from './status-of.ts';
 import { statusTable } from './status-table.ts';
 

@@ -1,12 +1,17 @@
 import pino from 'pino';
 import type { Log } from '../../core/ports/index.ts';
+import { printable, printableJson } from '../printable.ts';
 
-/** The log of the tray process, on stderr: lines for a person at a terminal, JSON for a journal or a file. */
+/**
+ * The log of the tray process, on stderr: lines for a person at a terminal, JSON for a journal or a file. It holds names
+ * that hives made up: no terminal acts on them, and no line is two.
+ */
 export function runLog(): Log {
   if (process.stderr.isTTY) return lines();
+  const stderr = pino.destination({ dest: 2, sync: true });
   const logger = pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: true }),
+    { write: (line: string) => stderr.write(printableJson(line)) },
   );
   return {
     info: (line, about = {}) => logger.info(about, line),
@@ -17,8 +22,8 @@ export function runLog(): Log {
 
 function lines(): Log {
   const say = (line: string, about?: Record<string, unknown>): void => {
-    const rest = about === undefined ? '' : ` ${JSON.stringify(about)}`;
-    process.stderr.write(`hivebar: ${line}${rest}\n`);
+    const rest = about === undefined ? '' : ` ${printableJson(JSON.stringify(about))}`;
+    process.stderr.write(`hivebar: ${printable(line)}${rest}\n`);
   };
   return { info: say, warn: say, error: say };
 }

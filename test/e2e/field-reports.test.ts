@@ -25,6 +25,9 @@ const NO_SURFACES = ['--no-tray', '--no-notifications'];
 const FAST = { pollSeconds: 1, holdSeconds: 0 };
 /** Long enough for a banner that shall not come. */
 const SETTLE_MS = 2500;
+/** What a terminal or a reader of lines acts on, but for the end of a line. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+const ACTED_ON = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]/;
 const skip = skipUnless(desktopMissing());
 const icons = openIcons(join(import.meta.dirname, '../../assets/icons'));
 
@@ -488,8 +491,7 @@ describe('field reports', { concurrency: true }, () => {
     await stream.until('the last of them', ({ ids }) => ids.includes('ada:new:3'));
 
     const text = readFileSync(home.at('events', 'events.ada.ndjson'), 'utf8');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
-    assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]/);
+    assert.doesNotMatch(text, ACTED_ON);
     const cut = (of: string): string => [...of.replaceAll('\0', '')].slice(0, 220).join('');
     const { stdout } = await home.run(['tail', 'ada', '--lines', '100']);
     assert.equal(stdout, text, 'as it stands in the file');
@@ -504,5 +506,33 @@ describe('field reports', { concurrency: true }, () => {
     assert.deepEqual(mailOf(stream.messages.flatMap(({ event, data }) => (event === 'event' ? [data] : []))), sent);
     assert.equal(text.split('\n').length - 1, 4, 'armed, and a line each');
     assert.match(readFileSync(join(import.meta.dirname, '../../docs/CONTRACT.md'), 'utf8'), /never an instruction/);
+  });
+
+  test('S15: a name that a hive makes up writes no line and no command of its own: neither into logs, nor stdout, files or the stream', async () => {
+    const name = 'ada\u001b]0;owned\u0007\nhivebar watch: all is well\r\u009b31m\u2028\n\nevent: status\ndata: {}\n\n';
+    await using hive = await fakeHive({ personas: [name] });
+    hive.deliver(name);
+    await using cli = startCli(['watch', '--hive', hive.url, '--all-personas', '--poll-seconds', '1']);
+    using home = homeOn(hive);
+    await using tray = await home.start(NO_SURFACES);
+    const { stem } = await tray.persona(name, ({ state }) => state === 'UP');
+    await using stream = await readStream(tray.url);
+    await cli.event('armed');
+    hive.deliver(name);
+    await stream.until('the mail', ({ messages }) => messages.some(({ data }) => data.event_id === `${name}:new:2`));
+    hive.fail({ is: 'status', status: 500 });
+    await cli.says(/500/);
+    await tray.persona(name, ({ state }) => state === 'DOWN');
+    const { stderr: said } = await home.run(['poll', name]);
+    const file = readFileSync(home.at('events', `events.${stem}.ndjson`), 'utf8');
+    for (const text of [cli.stderr, cli.lines.join('\n'), tray.cli.stderr, file, said])
+      assert.doesNotMatch(text, ACTED_ON);
+    assert.doesNotMatch(cli.stderr, /^hivebar watch: all is well/m);
+    assert.ok(cli.events.every(({ persona }) => persona === name));
+    assert.ok(
+      stream.messages.every(({ event, data }) => event !== 'status' || data.schema === 1),
+      'none of its own making',
+    );
+    assert.ok(home.events(stem).every(({ persona }) => persona === name));
   });
 });

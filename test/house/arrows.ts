@@ -10,6 +10,7 @@ const ROWS: readonly (readonly string[])[] = [
   [
     'app/assets.node.ts',
     'app/owner-socket.ts',
+    'app/printable.ts',
     'app/programs.node.ts',
     'app/version.node.ts',
     'app/desktop',
@@ -39,6 +40,7 @@ const OPEN: readonly string[] = [
   'app/compose',
   'app/assets.node.ts',
   'app/owner-socket.ts',
+  'app/printable.ts',
   'app/programs.node.ts',
   'app/version.node.ts',
   'core/state/dirs.node.ts',

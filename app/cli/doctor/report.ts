@@ -1,4 +1,4 @@
-import { printable } from '../printable.ts';
+import { printable } from '../../printable.ts';
 import { QUESTIONS, type Question } from './check.ts';
 import type { Examined } from './examine.ts';
 
