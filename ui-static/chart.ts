@@ -115,6 +115,7 @@ function plotOf(place: HTMLElement, { from, to, points, states }: PersonaHistory
   const options = {
     width,
     height: HEIGHT,
+    padding: [8, 32, 0, 0],
     legend: { show: false },
     cursor: { show: false },
     scales: {
@@ -132,7 +133,7 @@ function plotOf(place: HTMLElement, { from, to, points, states }: PersonaHistory
         width: 2,
         fill: `${news}22`,
         paths: uPlot.paths.stepped({ align: 1 }),
-        points: { show: false },
+        points: { show: ys.filter((n) => n !== null).length < 4, size: 6 }, // too short a time to be seen as a line
       },
     ],
     hooks: { drawClear: [outages] },

@@ -92,12 +92,13 @@ async function idle() {
   await using tray = await hundred();
   const browser = await launch();
   try {
-    const alone = await percentOf(tray.pid);
     const page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${tray.port}/`);
     await page.locator('#link[data-link="live"]').waitFor();
     await sleep(5000);
     const open = await percentOf(tray.pid);
+    await page.close();
+    const alone = await percentOf(tray.pid);
     return {
       figure: `${open.toFixed(2)} % over ${CPU_SECONDS} s`,
       floor: `${alone.toFixed(2)} % with no page open`,

@@ -242,12 +242,17 @@ test('eight tabs of one browser, half of them on one inbox, each update over one
 test('a program that is stopped while its stream is open: the page says from when its numbers are, and goes on after', async (t) => {
   const opened = await open(t);
   if (opened === null) return;
-  const { tray, send, tab } = opened;
+  const { tray, send, context } = opened;
   await send('quiet', 'first');
   await tray.persona('quiet', ({ unread }) => unread === 1);
-  const page = await tab(`${tray.url}/`);
-  await live(page);
+  let streams = 0;
+  context.on('request', (request) => {
+    if (request.url().endsWith('/stream')) streams += 1;
+  });
+  const page = await context.newPage();
   await page.clock.install();
+  await page.goto(`${tray.url}/`);
+  await live(page);
   process.kill(tray.pid, 'SIGSTOP');
   try {
     await page.clock.fastForward(25_000); // nobody waits for the silence to be long enough
@@ -257,8 +262,13 @@ test('a program that is stopped while its stream is open: the page says from whe
   } finally {
     process.kill(tray.pid, 'SIGCONT');
   }
+  await page.clock.fastForward(15_000); // the stream was silent for too long to be trusted again
   await page.clock.resume();
   await live(page);
+  for (const end = Date.now() + 10_000; streams < 2 && Date.now() < end; ) await page.waitForTimeout(50);
+  assert.equal(streams, 2, 'another stream was opened in its place');
+  await send('quiet', 'second');
+  await page.locator('.card[data-id="quiet"] [data-slot="unread"]', { hasText: /^2$/ }).waitFor({ timeout: 5000 });
 });
 
 test('where history is not to be had the page is whole without', async (t) => {
