@@ -28,6 +28,8 @@ const SETTLE_MS = 2500;
 /** What a terminal or a reader of lines acts on, but for the end of a line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
 const ACTED_ON = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]/;
+/** A beat is due every 5 s and may be 15 s late: longer is a sleep. */
+const ASLEEP_MS = 21_000;
 const skip = skipUnless(desktopMissing());
 const icons = openIcons(join(import.meta.dirname, '../../assets/icons'));
 
@@ -200,6 +202,29 @@ describe('field reports', { concurrency: true }, () => {
           ['alert', 'recovered'],
           stem,
         );
+    });
+
+    test('S5: stopped as by a sleep while mail comes: one banner, at once, no outage, and mail after it is told too', async () => {
+      await using hive = await fakeHive({ personas: ['sleeper'] });
+      using home = homeOn(hive, { pollSeconds: 3600, holdSeconds: 60 });
+      await using tray = await start(home);
+      await upAll(tray, 1);
+      process.kill(tray.pid, 'SIGSTOP');
+      try {
+        await sleep(ASLEEP_MS);
+        for (let i = 0; i < 3; i += 1) hive.deliver('sleeper');
+      } finally {
+        process.kill(tray.pid, 'SIGCONT');
+      }
+      await desktop.notifications.wait(/^sleeper: 3 new\n/, 5000);
+      await tray.persona('sleeper', ({ unread, reason }) => unread === 3 && reason === null);
+      assert.deepEqual(await banners('sleeper'), ['sleeper: 3 new']);
+      assert.deepEqual(
+        told(home, 'sleeper').map(({ event }) => event),
+        ['new', 'new', 'new'],
+      );
+      const last = hive.deliver('sleeper');
+      await until('mail after it', () => home.mail('sleeper').includes(last), 5000);
     });
 
     test('S16: nobody is told of their own mail, to themselves, to all or in a thread, however they spell their name; the others are', async () => {
