@@ -245,6 +245,31 @@ test('a token kept from an earlier start is forgotten, also where none is asked 
   await opened.context.close();
 });
 
+test('outages are logged with how long they took; who is hidden is on no card and in no log, with and without JavaScript', async (t) => {
+  await using rig = await statusRig();
+  for (const name of ['ada', 'bo', 'zed']) rig.join(name);
+  rig.board.put({ is: 'hidden', at: Date.now(), persona: 'zed', hidden: true });
+  rig.down('ada', 'http://127.0.0.1:1');
+  rig.down('bo', 'http://127.0.0.1:2');
+  rig.down('zed', 'http://127.0.0.1:3');
+  rig.look('bo', 0);
+  const off = await open(t, rig, { javaScriptEnabled: false });
+  const on = await open(t, rig);
+  if (off === null || on === null) return;
+  assert.deepEqual(await off.page.locator('.card h2').allTextContents(), ['ada', 'bo']);
+  await live(on.page);
+  await on.page.locator('#alerts summary', { hasText: '2, 1 going on' }).click();
+  const log = await on.page.locator('#alert-list li').allInnerTexts();
+  assert.match(log.join('\n---\n'), /bo\n[\s\S]*127\.0\.0\.1:2[\s\S]*over after 0 s/);
+  assert.match(log.join('\n---\n'), /ada\n[\s\S]*127\.0\.0\.1:1[\s\S]*going on for \d/);
+  assert.doesNotMatch((await on.page.locator('body').allInnerTexts()).join(), /zed/);
+  await on.page.getByRole('button', { name: 'Hidden 1' }).click();
+  assert.deepEqual(await on.page.locator('.card h2').allTextContents(), ['zed']);
+  assert.deepEqual(on.complaints, []);
+  await on.context.close();
+  await off.context.close();
+});
+
 test('numbers that are old say so', async (t) => {
   await using rig = await statusRig();
   rig.join('ada');
