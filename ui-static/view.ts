@@ -1,6 +1,6 @@
 import type { PersonaWire } from '../app/status/wire.ts';
 import { type Acts, startActs } from './acts.ts';
-import { type Chart, startChart } from './chart.ts';
+import type { Chart } from './chart.ts';
 import { cloneOf, copies, fill, part, wear } from './dom.ts';
 import { cardOf, spanOf } from './present.ts';
 import { type Story, startStory } from './story.ts';
@@ -58,7 +58,10 @@ function showOne(root: HTMLElement, fragment: string, needToken: () => void): Sh
   copies(part<HTMLButtonElement>(body, '.copy'), () => command.textContent ?? '');
   const acts: Acts = startActs(part(body, '#acts'), part(body, '#done'), needToken);
   const story: Story = startStory(body, fragment, needToken, acts);
-  const chart: Chart = startChart(part(body, '#chart'));
+  const chart: Promise<Chart | null> = import('./chart.ts').then(
+    ({ startChart }) => startChart(part(body, '#chart')),
+    () => null, // the library is not to be had: what it would draw is left out
+  );
   let hours: number = SPANS[0].hours;
   let chartAt = Number.NEGATIVE_INFINITY;
   let unread: number | null = null;
@@ -68,9 +71,11 @@ function showOne(root: HTMLElement, fragment: string, needToken: () => void): Sh
   const drawChart = async (): Promise<void> => {
     chartAt = performance.now();
     const panel = part(body, '#past');
+    const drawing = await chart;
+    if (drawing === null) return;
     panel.hidden = false; // it has no width to draw in before
     try {
-      part(body, '#past-words').textContent = await chart.draw(fragment, hours);
+      part(body, '#past-words').textContent = await drawing.draw(fragment, hours);
     } catch {
       panel.hidden = true; // there is no history of it; the rest of the view is whole without
     }
@@ -111,7 +116,7 @@ function showOne(root: HTMLElement, fragment: string, needToken: () => void): Sh
     },
     [Symbol.dispose]: () => {
       story[Symbol.dispose]();
-      chart[Symbol.dispose]();
+      void chart.then((drawing) => drawing?.[Symbol.dispose]());
     },
   };
 }

@@ -32,16 +32,22 @@ export function loadPage(folder: string = FOLDER): PageAssets {
       files.set(name.replace(/\.ts$/, '.js'), { type: TYPES['.js'] ?? '', body: Buffer.from(code) });
     }
   }
-  if (!files.has(CHART)) files.set(CHART, { type: TYPES['.js'] ?? '', body: chartLibrary() });
+  const chart = files.has(CHART) ? null : chartLibrary();
+  if (chart !== null) files.set(CHART, { type: TYPES['.js'] ?? '', body: chart });
   return { html: (status, now) => renderPage(template, status, now), files };
 }
 
 /** The page's name for the library that draws charts. The view of one inbox loads it, the overview does not. */
 const CHART = 'uplot.js';
 
-/** uPlot as a module: it is published small only as a script. */
-function chartLibrary(): Buffer {
-  const main = createRequire(import.meta.url).resolve('uplot');
+/** uPlot as a module: it is published small only as a script. Null in a checkout without it: then nothing draws charts. */
+function chartLibrary(): Buffer | null {
+  let main: string;
+  try {
+    main = createRequire(import.meta.url).resolve('uplot');
+  } catch {
+    return null; // a development dependency, and the rest of the page is whole without
+  }
   const script = readFileSync(join(dirname(main), 'uPlot.iife.min.js'), 'utf8');
   return Buffer.from(`${script}\nexport default uPlot;\n`);
 }

@@ -364,8 +364,8 @@ test('what is built for the package is the same page in fewer files', async (t) 
   await buildPage(out);
   const page = loadPage(out);
   const names = [...page.files.keys()].map((name) => name.replace(/-[A-Z0-9]{8}\./, '-HASH.')).sort();
-  const first = ['chunk-HASH.js', 'icon.svg', 'page.js', 'style.css'];
-  assert.deepEqual(names, [...first, 'uplot.js', 'view-HASH.js', 'view.css'].sort());
+  const first = ['chunk-HASH.js', 'chunk-HASH.js', 'icon.svg', 'page.js', 'style.css'];
+  assert.deepEqual(names, [...first, 'chart-HASH.js', 'uplot.js', 'view-HASH.js', 'view.css'].sort());
   await using rig = await statusRig({ page });
   people(rig);
   const opened = await open(t, rig);
