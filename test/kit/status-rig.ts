@@ -197,13 +197,24 @@ export function mailOf(persona: string, id: number): NewEvent {
   };
 }
 
+const FIRST_BYTE_MS = 5000;
+
+function isWhole(text: string): boolean {
+  const split = text.indexOf('\r\n\r\n');
+  const length = /^content-length: (\d+)$/im.exec(text.slice(0, split))?.[1];
+  return split >= 0 && length !== undefined && Buffer.byteLength(text) >= split + 4 + Number(length);
+}
+
 export interface RawAnswer {
   readonly status: number;
   readonly head: string;
   readonly body: string;
 }
 
-/** Writes these bytes to a port or socket path and reads until the far end closes, or for `ms`. */
+/**
+ * Writes these bytes to a port or socket path and reads the answer: until it is whole by its own length, or the far end
+ * closes, else for `ms`. The first byte is waited for longer, since a busy machine is no refusal.
+ */
 export function raw(to: number | string, bytes: string, ms = 300): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = typeof to === 'number' ? connect(to, '127.0.0.1') : connect(to);
@@ -216,10 +227,15 @@ export function raw(to: number | string, bytes: string, ms = 300): Promise<RawAn
       const body = split < 0 ? '' : text.slice(split + 4);
       resolve({ status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1] ?? 0), head, body });
     };
-    const timer = setTimeout(done, ms);
+    let timer = setTimeout(done, Math.max(ms, FIRST_BYTE_MS));
     socket.setEncoding('utf8');
     socket.on('data', (chunk: string) => {
+      if (text === '') {
+        clearTimeout(timer);
+        timer = setTimeout(done, ms);
+      }
       text += chunk;
+      if (isWhole(text)) done();
     });
     socket.on('close', done);
     socket.on('error', reject);

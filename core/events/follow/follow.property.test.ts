@@ -20,14 +20,15 @@ interface ModelFile {
   begun: number | null;
 }
 
-/** Deliberately dumb: what is in a file that has a name, or was open and live at the last read, is to be handed over once. */
+/** Deliberately dumb: what is in a file that has a name, or was open since the last read or start, is to be handed over once. */
 class World {
   readonly path: string;
   readonly keep: number;
   readonly files: ModelFile[] = []; // in the order in which they were made
   live: ModelFile | null = null;
   archives: ModelFile[] = []; // newest first
-  held: ModelFile | null = null;
+  /** Open in the follower, whatever becomes of their names. */
+  held: readonly ModelFile[] = [];
   readonly told: number[] = [];
   written = 0;
   lostToRotation = false;
@@ -141,7 +142,8 @@ class World {
     const gone = this.archives[this.keep - 1];
     if (gone !== undefined) {
       fs.unlinkSync(`${this.path}.${this.keep}`);
-      if (gone !== this.held && gone.numbers.some((number) => !this.told.includes(number))) this.lostToRotation = true;
+      if (!this.held.includes(gone) && gone.numbers.some((number) => !this.told.includes(number)))
+        this.lostToRotation = true;
     }
     for (let n = Math.min(this.archives.length, this.keep - 1); n >= 1; n -= 1)
       fs.renameSync(`${this.path}.${n}`, `${this.path}.${n + 1}`);
@@ -154,7 +156,7 @@ class World {
   read(): void {
     const expected: number[] = [];
     for (const file of this.files) {
-      if (file !== this.live && file !== this.held && !this.archives.includes(file)) continue;
+      if (file !== this.live && !this.held.includes(file) && !this.archives.includes(file)) continue;
       for (const number of file.numbers)
         if (!this.told.includes(number) && !expected.includes(number)) expected.push(number);
     }
@@ -175,10 +177,10 @@ class World {
     assert.deepEqual(got, expected);
     this.told.push(...got);
     if (this.hasRead && this.lostToRotation) assert.ok(gap, 'what was rotated away unread must be told');
-    const isListed = this.held !== null && (this.held === this.live || this.archives.includes(this.held));
+    const isListed = this.held.some((file) => file === this.live || this.archives.includes(file));
     if (isListed) assert.ok(!gap, 'nothing can be missing behind a file that is still there');
     this.lostToRotation = false;
-    this.held = this.live;
+    this.held = this.live === null ? [] : [this.live];
     this.hasRead ||= this.files.length > 0;
   }
 
@@ -201,7 +203,8 @@ class World {
       this.written + 1,
       ...[this.live, ...this.archives].flatMap((file) => file?.numbers ?? []),
     );
-    this.held = null;
+    const there = [this.live, ...this.archives].filter((file) => file !== null);
+    this.held = again.is === 'open' ? there : there.slice(0, 1);
     this.lostToRotation = false;
     this.hasRead = this.live !== null || this.archives.length > 0;
   }
