@@ -8,7 +8,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
+import { openHistory } from '../core/history/index.ts';
+import { exactly, Fault } from '../core/model/index.ts';
+import { realFiles, silentLog } from '../core/ports/index.ts';
 import { type Desktop, startDesktop } from '../test/kit/desktop/index.ts';
+import { fakeClock } from '../test/kit/fake-clock.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../test/kit/tray-process.ts';
 
 const run = promisify(execFile);
@@ -87,12 +91,87 @@ async function shoot(desktop: Desktop, name: string, corner: Area): Promise<void
   await keep(whole, name, corner);
 }
 
+const HOUR = 3_600_000;
+/** Hours ago, and how many were unread from then on; of dora also an outage. */
+const DAY: Readonly<Record<string, readonly (readonly [hoursAgo: number, unread: number])[]>> = {
+  ada: [
+    [23, 0],
+    [21, 3],
+    [19, 1],
+    [18, 0],
+    [13, 2],
+    [11, 5],
+    [10, 0],
+    [7, 1],
+    [4, 4],
+    [3, 2],
+    [1.5, 0],
+  ],
+  bo: [
+    [23, 1],
+    [22, 0],
+    [15, 2],
+    [12, 1],
+    [9, 0],
+    [5, 3],
+    [2, 0],
+  ],
+  cyrus: [
+    [23, 4],
+    [20, 6],
+    [17, 2],
+    [16, 0],
+    [8, 1],
+    [6, 3],
+    [3, 5],
+    [1, 0],
+  ],
+  dora: [
+    [23, 0],
+    [14, 1],
+    [13, 0],
+    [6, 2],
+    [5, 0],
+  ],
+};
+const OUTAGE = { from: 8.5, to: 7.5 };
+
+/** A day that was, made up: the program itself has only seconds to tell of. */
+async function aDay(home: TrayHome): Promise<void> {
+  const clock = fakeClock(Date.now() - 24 * HOUR);
+  using history = openHistory({
+    path: home.at('history.sqlite'),
+    files: realFiles,
+    clock,
+    log: silentLog,
+    keepDays: 30,
+  });
+  const fault = new Fault('timeout', 'http://127.0.0.1:7474 did not answer within 5 s', { is: 'source', key: 'local' });
+  const begin = clock.now();
+  for (let hour = 24; hour > 0; hour -= 1 / 12) {
+    const at = clock.now();
+    for (const [persona, steps] of Object.entries(DAY)) {
+      const unread = steps.findLast(([ago]) => ago >= hour)?.[1] ?? 0;
+      const isDown = persona === 'dora' && hour <= OUTAGE.from && hour > OUTAGE.to;
+      if (isDown) {
+        const reach = { is: 'down', since: begin + (24 - OUTAGE.from) * HOUR, failures: 3, why: 'timeout' } as const;
+        history.hear({ is: 'failed', at, persona, reach, fault });
+      } else {
+        const reach = { is: 'up', since: begin } as const;
+        history.hear({ is: 'looked', at, persona, reach, unread: exactly(unread), urgent: exactly(0) });
+      }
+    }
+    await clock.advance(HOUR / 12);
+  }
+}
+
 /** The program on a desktop, and then `hivebar demo`: mail that came before the program is no news. */
 async function started(desktop: Desktop, home: TrayHome): Promise<TrayProcess> {
   const session = Object.fromEntries(SESSION.map((name) => [name, desktop.env[name] ?? '']));
   // Somebody is there already, so that nobody is greeted.
   await home.run(['send', '--to', 'dora', '--from', 'bo', 'Rebase is done.']);
   await home.run(['inbox', 'read', 'dora']);
+  await aDay(home);
   const tray = await home.start([], { ...home.env, ...session });
   await desktop.tray.waitLabel(/^dora - no unread$/);
   await home.run(['demo']);
