@@ -148,6 +148,7 @@ async function aDay(home: TrayHome): Promise<void> {
   });
   const fault = new Fault('timeout', 'http://127.0.0.1:7474 did not answer within 5 s', { is: 'source', key: 'local' });
   const begin = clock.now();
+  for (const persona of Object.keys(DAY)) history.hear({ is: 'joined', at: begin, persona });
   for (let hour = 24; hour > 0; hour -= 1 / 12) {
     const at = clock.now();
     for (const [persona, steps] of Object.entries(DAY)) {
