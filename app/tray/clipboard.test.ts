@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { realClock } from '../../core/ports/index.ts';
-import { desktopMissing, skipUnless, startDesktop } from '../../test/kit/desktop/index.ts';
+import { desktopMissing, poll, skipUnless, startDesktop } from '../../test/kit/desktop/index.ts';
 import { programOnPath } from '../programs.node.ts';
 import { type Copied, copyText } from './clipboard.node.ts';
 
@@ -99,6 +99,14 @@ test('on a real desktop any program can paste the text afterwards', { skip: skip
   await using desktop = await startDesktop({ host: 'none', notify: 'none' });
   const copied = await copyText(HOSTILE, { platform: 'linux', env: desktop.env, clock: realClock });
   assert.deepEqual(copied, { is: 'copied', by: xclip });
-  const { stdout } = await promisify(execFile)('xclip', ['-o', '-selection', 'clipboard'], { env: desktop.env });
-  assert.equal(stdout, HOSTILE);
+  // xclip has ended, and the child it leaves behind may not hold the selection yet.
+  const pasted = await poll(
+    () => 'the text from the clipboard',
+    () =>
+      promisify(execFile)('xclip', ['-o', '-selection', 'clipboard'], { env: desktop.env }).then(
+        ({ stdout }) => stdout,
+        () => null,
+      ),
+  );
+  assert.equal(pasted, HOSTILE);
 });

@@ -286,8 +286,14 @@ describe('DONE-WHEN', { concurrency: 6 }, () => {
         ['cy', 9],
       ]),
     );
-    await first.until('all are saved', () => files.list().filter((name) => name.endsWith('.json')).length === 3);
-    assert.deepEqual(files.list(), [
+    let names: readonly string[] = [];
+    await first.until('all are saved, and none is being saved', () => {
+      names = files.list();
+      return (
+        names.filter((name) => name.endsWith('.json')).length === 3 && !names.some((name) => name.endsWith('.tmp'))
+      );
+    });
+    assert.deepEqual(names, [
       'hive.ada.json',
       'hive.ada.json.lock',
       'hive.bo.json',
