@@ -1,16 +1,8 @@
 import type { StatusWire } from '../app/status/wire.ts';
+import type { AlertWire } from '../app/status/wire-history.ts';
 import { byId, svg } from './dom.ts';
 import { agoOf, capped, spanOf } from './present.ts';
 import { ask } from './token.ts';
-
-/** One entry of `GET /api/v1/alerts`. */
-interface Alert {
-  readonly message: string;
-  readonly personas: readonly string[];
-  readonly since: string;
-  readonly until: string | null;
-  readonly seconds: number;
-}
 
 const LIMIT = 50;
 const TIMEOUT_MS = 5000;
@@ -20,7 +12,7 @@ const NAMED = 3;
 /** The outages that were, newest first, without those that concern only who is hidden. */
 export async function drawAlerts(status: StatusWire): Promise<void> {
   const answer = await ask(`/api/v1/alerts?limit=${LIMIT}`, AbortSignal.timeout(TIMEOUT_MS));
-  const { alerts } = (await answer.json()) as { alerts: readonly Alert[] };
+  const { alerts } = (await answer.json()) as { alerts: readonly AlertWire[] };
   const hidden = new Set(status.personas.flatMap(({ id, hidden }) => (hidden ? [id] : [])));
   const labels = new Map(status.personas.map(({ id, label }) => [id, label]));
   const shown = alerts.flatMap((alert) => {
@@ -33,7 +25,7 @@ export async function drawAlerts(status: StatusWire): Promise<void> {
   byId('alert-list').replaceChildren(...shown.map((alert) => entryOf(alert, labels)));
 }
 
-function entryOf(alert: Alert, labels: ReadonlyMap<string, string>): HTMLElement {
+function entryOf(alert: AlertWire, labels: ReadonlyMap<string, string>): HTMLElement {
   const entry = document.createElement('li');
   entry.dataset.look = alert.until === null ? 'down' : 'over';
   const shape = svg('svg', { viewBox: '0 0 20 20', 'aria-hidden': 'true' });

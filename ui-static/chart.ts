@@ -1,14 +1,7 @@
+import type { PersonaHistoryWire } from '../app/status/wire-history.ts';
 import { spanOf } from './present.ts';
 import { ask } from './token.ts';
 import uPlot from './uplot.js';
-
-/** `GET /api/v1/personas/ID/history`. */
-interface PersonaHistory {
-  readonly from: string;
-  readonly to: string;
-  readonly points: readonly (readonly [string, number | null])[];
-  readonly states: readonly { readonly state: string; readonly from: string; readonly to: string }[];
-}
 
 const HEIGHT = 200;
 const TIMEOUT_MS = 5000;
@@ -21,7 +14,7 @@ export interface Chart extends Disposable {
 /** Unread mail over time, with the outages behind it. It follows the width of its place and the colours of the page. */
 export function startChart(place: HTMLElement): Chart {
   let plot: uPlot | null = null;
-  let shown: PersonaHistory | null = null;
+  let shown: PersonaHistoryWire | null = null;
   let asked = 0;
 
   const widthOf = (): number => Math.max(200, place.clientWidth);
@@ -41,7 +34,7 @@ export function startChart(place: HTMLElement): Chart {
       const mine = asked;
       const path = `/api/v1/personas/${fragment}/history?hours=${hours}`;
       const answer = await ask(path, AbortSignal.timeout(TIMEOUT_MS));
-      const past = (await answer.json()) as PersonaHistory;
+      const past = (await answer.json()) as PersonaHistoryWire;
       if (mine === asked) {
         shown = past;
         drawn();
@@ -58,7 +51,7 @@ export function startChart(place: HTMLElement): Chart {
   };
 }
 
-function wordsOf({ from, to, points, states }: PersonaHistory): string {
+function wordsOf({ from, to, points, states }: PersonaHistoryWire): string {
   const known = points.flatMap(([, n]) => (n === null ? [] : [n]));
   const length = Date.parse(to) - Date.parse(from);
   const span = length === 86_400_000 ? '24 h' : spanOf(length);
@@ -83,7 +76,7 @@ function timesOf(at: readonly number[], span: number): readonly string[] {
   return words.map((text, i) => (text === words[i - 1] ? '' : text));
 }
 
-function plotOf(place: HTMLElement, { from, to, points, states }: PersonaHistory, width: number): uPlot {
+function plotOf(place: HTMLElement, { from, to, points, states }: PersonaHistoryWire, width: number): uPlot {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
   const [soft, line, news, down] = [colour('--soft'), colour('--line'), colour('--news'), colour('--down')];

@@ -1,14 +1,7 @@
+import type { HistoryWire } from '../app/status/wire-history.ts';
 import { setAttribute, svg } from './dom.ts';
 import { barOf, SPARK_HEIGHT, sparkOf } from './spark.ts';
 import { ask } from './token.ts';
-
-/** `GET /api/v1/history`, as far as a card shows it. */
-interface HistoryAnswer {
-  readonly from: string;
-  readonly to: string;
-  readonly slots: number;
-  readonly personas: Readonly<Record<string, { readonly unread: readonly (number | null)[]; readonly states: string }>>;
-}
 
 const HOURS = 24;
 const TIMEOUT_MS = 5000;
@@ -16,7 +9,7 @@ const TIMEOUT_MS = 5000;
 /** The last day, drawn on each card. What no answer is had for is not drawn; a card is whole without. */
 export async function drawPast(cards: ReadonlyMap<string, HTMLElement>): Promise<void> {
   const answer = await ask(`/api/v1/history?hours=${HOURS}`, AbortSignal.timeout(TIMEOUT_MS));
-  const { from, to, slots, personas } = (await answer.json()) as HistoryAnswer;
+  const { from, to, slots, personas } = (await answer.json()) as HistoryWire;
   const ms = Date.parse(to) - Date.parse(from);
   for (const [id, card] of cards) {
     const past = Object.hasOwn(personas, id) ? personas[id] : undefined;

@@ -1,6 +1,6 @@
+import { instantOfIso } from '../../core/model/index.ts';
 import { printable } from '../printable.ts';
 import type { StatusWire } from '../status/index.ts';
-import { millisOf } from './millis-of.ts';
 
 type PersonaWire = StatusWire['personas'][number];
 
@@ -36,8 +36,8 @@ function counted(count: number | null, is: PersonaWire['unreadIs']): string {
 /** How old the number is, by the clock of the program that served it. */
 function seen({ asOf, staleAfter }: PersonaWire, now: string): string {
   if (asOf === null) return 'never';
-  const age = ago(millisOf(now) - millisOf(asOf));
-  return staleAfter !== null && millisOf(staleAfter) < millisOf(now) ? `${age}, old` : age;
+  const age = ago(timeOf(now) - timeOf(asOf));
+  return staleAfter !== null && timeOf(staleAfter) < timeOf(now) ? `${age}, old` : age;
 }
 
 const UNITS = [
@@ -49,4 +49,11 @@ const UNITS = [
 function ago(ms: number): string {
   const unit = UNITS.find(([, size]) => ms >= size);
   return unit === undefined ? `${Math.max(0, Math.floor(ms / 1000))} s` : `${Math.floor(ms / unit[1])} ${unit[0]}`;
+}
+
+/** @throws RangeError for what is no time of the wire */
+function timeOf(text: string): number {
+  const at = instantOfIso(text);
+  if (at === null) throw new RangeError(`no UTC time: ${text}`);
+  return at;
 }

@@ -29,8 +29,8 @@ export interface TrayWatches {
   readonly rounds: Rounds;
   /** The address of a persona of this hive, null when it is not one of its. */
   addressOf(persona: string): string | null;
-  /** Null: there is no such persona here; `refused`: its messages can not be marked. */
-  markRead(persona: string, which: Messages): number | 'refused' | null;
+  /** How many it marked as read. Null: there is no such persona here, or its source has no way for it. */
+  markRead(persona: string, which: Messages): number | null;
   /** After a gap: connections are dropped, and everything is asked for at once. */
   renew(): void;
   /** Until the machine stops. */
@@ -189,8 +189,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     addressOf: (persona) => addresses.get(persona) ?? null,
     markRead(persona, which) {
       const address = addresses.get(persona);
-      if (address === undefined) return null;
-      return source.markRead?.(hive.named(address), which) ?? 'refused';
+      return (address === undefined ? undefined : source.markRead?.(hive.named(address), which)) ?? null;
     },
     renew() {
       const before = patience;

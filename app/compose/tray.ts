@@ -238,8 +238,7 @@ function poll(watches: readonly TrayWatches[], persona: string | null): boolean 
 function markRead(watches: readonly TrayWatches[], persona: string, which: Messages): number {
   for (const watch of watches) {
     const marked = watch.markRead(persona, which);
-    if (marked === null) continue;
-    if (marked !== 'refused') return marked;
+    if (marked !== null) return marked;
   }
   const what = `mail of ${JSON.stringify(persona)} can not be marked as read from here: its hive has no way for it`;
   throw new Fault('usage', what, { is: 'machine', key: 'action' });

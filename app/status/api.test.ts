@@ -236,7 +236,7 @@ describe('a long-poll', () => {
     const closed = new Promise((resolve) => stays.once('close', resolve));
     await other[Symbol.asyncDispose]();
     await closed;
-    assert.ok(performance.now() - from < 10_000);
+    assert.ok(performance.now() - from < 1000);
     assert.match(text, /^HTTP\/1\.1 200[\s\S]*\{"events":\[\],"last":"ada:new:1"\}/);
   });
 

@@ -11,8 +11,9 @@ import { realFiles, silentLog } from '../../core/ports/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { mailOf } from '../../test/kit/status-rig.ts';
 import { answerProblem } from './answer.ts';
-import { type AlertWire, type HistoryWire, historyRoutes, type PersonaHistoryWire } from './history-routes.ts';
+import { historyRoutes } from './history-routes.ts';
 import { problemOf } from './problem.ts';
+import type { AlertWire, HistoryWire, PersonaHistoryWire } from './wire-history.ts';
 
 const START = 1_750_000_000_000;
 const MINUTE = 60_000;

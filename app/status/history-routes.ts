@@ -5,33 +5,7 @@ import type { Clock } from '../../core/ports/index.ts';
 import { answerJson } from './answer.ts';
 import { HOURS, LIMIT, wholeOf } from './history-query.ts';
 import { Refusal } from './problem.ts';
-
-/** `GET /api/v1/history`. `states` has a letter a slot: U up, F failing, D down, - unknown. */
-export interface HistoryWire {
-  readonly from: string;
-  readonly to: string;
-  readonly slots: number;
-  readonly personas: Readonly<Record<string, { readonly unread: readonly (number | null)[]; readonly states: string }>>;
-}
-
-/** `GET /api/v1/personas/ID/history`. */
-export interface PersonaHistoryWire {
-  readonly from: string;
-  readonly to: string;
-  readonly points: readonly (readonly [string, number | null])[];
-  readonly states: readonly { readonly state: State; readonly from: string; readonly to: string }[];
-}
-
-/** `GET /api/v1/alerts`. `until` null: it goes on, for `seconds` so far. */
-export interface AlertWire {
-  readonly key: string;
-  readonly scope: Alert['scope'];
-  readonly message: string;
-  readonly personas: readonly string[];
-  readonly since: string;
-  readonly until: string | null;
-  readonly seconds: number;
-}
+import type { AlertWire, HistoryWire, PersonaHistoryWire } from './wire-history.ts';
 
 /** What was: counts, states and outages. All open (Decision 4), since history holds no text of mail and no sender. */
 export function historyRoutes(app: FastifyInstance, history: HistoryReader, clock: Clock): void {

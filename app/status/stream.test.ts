@@ -247,15 +247,15 @@ test('a reader that stops reading holds up nobody, and has everything when it re
 });
 
 test('a stalled reader that leaves is forgotten, and a stop does not wait for one that stays', async () => {
-  const rig = await statusRig();
+  await using rig = await statusRig();
   const [leaves, stays] = [await listen(rig, { token: true }), await listen(rig, { token: true })];
   leaves.socket.pause();
   stays.socket.pause();
   for (let id = 1; id <= 3000; id += 500) await rig.bulk('ada', id, 500);
   leaves.socket.destroy();
   const started = performance.now();
-  await rig[Symbol.asyncDispose]();
-  assert.ok(performance.now() - started < 10_000);
+  await rig.server[Symbol.asyncDispose](); // the server alone: what the rig has to write to its database is another matter
+  assert.ok(performance.now() - started < 400);
   stays.socket.destroy();
 });
 
@@ -279,7 +279,7 @@ test('of 500 idle streams 200 are served; the others are told why, and everythin
   const from = performance.now();
   assert.equal((await fetch(`http://127.0.0.1:${rig.port}/status.json`)).status, 200);
   rig.look('ada', 1);
-  assert.ok(performance.now() - from < 10_000);
+  assert.ok(performance.now() - from < 1000);
   for (const socket of sockets) socket.destroy();
   const again = await listen(rig);
   again.socket.destroy();

@@ -26,7 +26,7 @@ test('a hundred kilobytes are cut without being read, also when nothing of what 
   assert.equal(rowText(`${'\u200b'.repeat(100_000)}x`, 10), '…');
   const began = performance.now();
   for (let i = 0; i < 1000; i += 1) rowText('\u001b]'.repeat(50_000), 60);
-  assert.ok(performance.now() - began < 5000);
+  assert.ok(performance.now() - began < 1000);
 });
 
 test('terminal sequences leave nothing behind, and marks do not pile up', () => {

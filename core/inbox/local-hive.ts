@@ -64,6 +64,9 @@ export interface Letter extends InboxRow {
   readonly urgent: boolean;
 }
 
+/** These messages, all that are unread, or the unread ones up to an id. */
+type Messages = readonly number[] | 'all' | { readonly upTo: number };
+
 /**
  * The local hive: mail of this machine's agents, in Hivebar's own database. Everything but what says "read" or "mark"
  * looks without touching.
@@ -96,7 +99,7 @@ export interface LocalHive extends Disposable {
   /** Looks for what other processes changed, and gives hints of it. Cheap when there is nothing. */
   changedElsewhere(): readonly string[];
   /** Returns how many messages were unread until now. */
-  markRead(persona: string, which: readonly number[] | 'all' | { readonly upTo: number }): number;
+  markRead(persona: string, which: Messages): number;
   /** The newest `limit` messages, newest first, text cut. */
   list(persona: string, limit: number): readonly TrimmedRow[];
   show(persona: string, id: number): Letter | null;
@@ -136,7 +139,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     return turn;
   }
 
-  function idsOf(persona: string, which: readonly number[] | 'all' | { readonly upTo: number }): readonly number[] {
+  function idsOf(persona: string, which: Messages): readonly number[] {
     if (which !== 'all' && !('upTo' in which)) return which;
     const most = which === 'all' ? Number.MAX_SAFE_INTEGER : which.upTo;
     return sql.unreadIds.all(persona).flatMap(({ id }) => (id <= most ? [id] : []));

@@ -161,7 +161,7 @@ test('an abort cuts a request at once, with the reason of the signal', async () 
   const start = performance.now();
   controller.abort(new Error('stopped'));
   await assert.rejects(asked, /stopped/);
-  assert.ok(performance.now() - start < 1000);
+  assert.ok(performance.now() - start < 20);
   await assert.rejects(client.get(PATH, controller.signal), /stopped/);
 });
 
@@ -273,7 +273,7 @@ test('closing the client ends requests under way and closes its sockets at once'
   await client[Symbol.asyncDispose]();
   assert.equal((await asked).code, 'broken');
   await gone;
-  assert.ok(performance.now() - start < 1000);
+  assert.ok(performance.now() - start < 100);
   server.close();
 });
 

@@ -95,7 +95,7 @@ async function idle() {
     const page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${tray.port}/`);
     await page.locator('#link[data-link="live"]').waitFor();
-    await sleep(5000);
+    await sleep(20_000); // until V8 has tidied up after the start
     const open = await percentOf(tray.pid);
     await page.close();
     const alone = await percentOf(tray.pid);

@@ -289,7 +289,7 @@ test('a hold returns when mail arrives, with a cursor for the next one', async (
     const sent = performance.now();
     hive.deliver('ada');
     const after = await held;
-    assert.ok(performance.now() - sent < 5000);
+    assert.ok(performance.now() - sent < 200);
     assert.deepEqual(after?.of.get('ada')?.unread, exactly(1));
     assert.notEqual(after?.cursor, cursor);
     assert.equal(hive.requests.at(-1)?.url, `/api/notify/pending?wait=20&cursor=${cursor}`);
@@ -305,7 +305,7 @@ test('a hold that is aborted ends within milliseconds (D6)', async () => {
     const start = performance.now();
     controller.abort();
     await assert.rejects(Promise.resolve(held), { name: 'AbortError' });
-    assert.ok(performance.now() - start < 5000);
+    assert.ok(performance.now() - start < 50);
   });
 });
 
