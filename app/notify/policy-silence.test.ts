@@ -318,3 +318,18 @@ test('the buttons of an outage: its page, and a mute where it is about one perso
   assert.deepEqual(wantedBy(shared, 'banner', 't'), { name: 'page', params: { activationToken: 't' } });
   assert.deepEqual(shared.buttons, []);
 });
+
+test('a clock that is set back leaves nobody without banners: the gap ends what the desktop was deaf for', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.looked('ada');
+  scene.broken = true;
+  scene.mail('ada', 1, 'first');
+  assert.equal(scene.screen.size, 0);
+  scene.broken = false;
+  scene.at -= 3_600_000;
+  scene.facts({ is: 'gap', at: scene.at, ms: 3_600_000, until: scene.at + 1000 });
+  scene.mail('ada', 2, 'second');
+  scene.wait(5);
+  assert.deepEqual([...scene.screen.keys()], ['mail:ada']);
+});

@@ -185,3 +185,13 @@ describe('a crowd of two hundred', () => {
     assert.equal(clock.waiting, 1);
   });
 });
+
+test('a pause that ended in a sleep, while timers stood still, is drawn within a minute', async () => {
+  const { clock, board, shown, driver } = setUp(); // nothing was seen yet, so no number grows old
+  board.put({ is: 'muted', at: clock.now(), persona: null, until: { is: 'at', at: clock.now() + 1_800_000 } });
+  await turn();
+  using _ = renderTray(board, driver, clock);
+  clock.setBy(3_600_000);
+  await clock.advance(60_000);
+  assert.equal(shown.at(-1)?.includes('paused'), false, shown.at(-1));
+});

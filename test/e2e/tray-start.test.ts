@@ -288,6 +288,15 @@ describe('the tray process', { concurrency: 4 }, () => {
       }
       await sent(home, ['--to', 'ada', '--from', 'me', 'three']);
       await home.run(['inbox', 'read', 'ada', '3']);
+      {
+        await using tray = await home.start(QUIET);
+        const { lastMailAt } = await tray.persona('ada', ({ cursor }) => cursor === 3);
+        await tray.stop();
+        await using next = await home.start(QUIET);
+        const ada = await next.persona('ada', ({ unread }) => unread === 2);
+        assert.deepEqual([ada.lastMailAt !== null, ada.lastMailAt?.slice(0, 19)], [true, lastMailAt?.slice(0, 19)]);
+        await next.stop();
+      }
       await sent(home, ['--to', 'bo', '--from', 'me', 'four']);
       for (let starts = 0; starts < 2; starts += 1) {
         await using tray = await home.start(QUIET);
