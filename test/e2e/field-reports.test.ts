@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -485,7 +485,9 @@ describe('field reports', { concurrency: 4 }, () => {
       env = { NODE_USE_ENV_PROXY: '1' };
       for (const name of names) Object.assign(env, { [name]: proxy, [name.toUpperCase()]: proxy });
       four = cleanUp.use(await fakeHive({ personas: ['ada'], host: '127.0.0.1' }));
-      six = cleanUp.use(await fakeHive({ personas: ['bo'], host: '::1' }));
+      // On a port that nobody else has on 127.0.0.1, else "localhost" is two programs.
+      for (six = await hiveAtSix(); await answersAtFour(six.port); six = await hiveAtSix()) cleanUp.use(six);
+      cleanUp.use(six);
       home = cleanUp.use(
         homeOn(
           { url: `http://localhost:${four.port}` },
@@ -599,3 +601,16 @@ describe('field reports', { concurrency: 4 }, () => {
     assert.ok(home.events(stem).every(({ persona }) => persona === name));
   });
 });
+
+const hiveAtSix = (): Promise<FakeHive> => fakeHive({ personas: ['bo'], host: '::1' });
+
+function answersAtFour(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
