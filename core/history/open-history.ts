@@ -144,7 +144,8 @@ export function openHistory({ path, files, clock, log, keepDays }: HistoryOption
 
   function read<T>(from: (store: Store, at: Instant) => T): T {
     const at = now();
-    if (trouble === null && (timeline.waiting > 0 || ledger.waiting > 0 || resumes)) write(at);
+    const isDue = timeline.waiting > 0 || ledger.waiting > 0 || resumes || opened?.store.outlived() === true;
+    if (trouble === null && isDue) write(at);
     if (trouble !== null) throw trouble;
     try {
       return from(ready(), at);

@@ -9,6 +9,8 @@ import { HISTORY_SCHEMA } from './schema.ts';
 export interface Store {
   /** Until when somebody was there to write; null: never. */
   seen(): Instant | null;
+  /** The clock was set back, and what stands behind `seen` is of the time before: the next write replaces it up to its `at`. */
+  outlived(): boolean;
   /** What is open, with the members that are still in it. */
   openAlerts(): readonly Inherited[];
   /** What is open ended at `at`. */
@@ -164,6 +166,7 @@ export function createStore(db: Database): Store {
 
   return {
     seen: () => record?.seen ?? null,
+    outlived: () => record !== null && record.high > record.seen,
     openAlerts: () =>
       sql.openAlerts
         .all()
