@@ -129,6 +129,54 @@ describe('the held pending list', () => {
     assert.deepEqual(since().slice(0, 2), ['pending', 'look ada'], 'and healed it is seen one interval later');
   });
 
+  test('a first answer that comes after the first looks is news, and the list is held from it on, however long the interval is', async (t) => {
+    const rig = await roundsRig(t, { ...holding, options: { intervalMs: 60 * MINUTE }, run: false });
+    const { world, clock, since } = rig;
+    world.slow.set('pending', 3 * SECOND);
+    world.mail.set('ada', 1);
+    rig.start().catch(() => {});
+    await clock.advance(SECOND);
+    assert.deepEqual(since(), ['pending', 'look ada', 'ada armed']);
+    await clock.advance(2 * SECOND);
+    assert.deepEqual(since(), ['look ada', 'hold c1 50000']);
+  });
+
+  test('a first question that fails is asked again after 2, 4, 8 s, however long the interval is', async (t) => {
+    const rig = await roundsRig(t, { ...holding, options: { intervalMs: 60 * MINUTE }, run: false });
+    const { world, clock, since } = rig;
+    world.faults.set('pending', fault('timeout'));
+    rig.start().catch(() => {});
+    await clock.advance(0);
+    assert.deepEqual(since(), ['pending', 'look ada', 'ada armed']);
+    await clock.advance(7 * SECOND);
+    assert.deepEqual(since(), ['pending', 'pending']);
+    world.faults.clear();
+    await clock.advance(7 * SECOND);
+    assert.deepEqual(since(), ['pending', 'look ada', 'hold c1 50000']);
+  });
+
+  test('a poke while the first answer is late is not held up by it', async (t) => {
+    const rig = await roundsRig(t, { ...holding, run: false });
+    const { world, clock, since, rounds } = rig;
+    world.hangs.add('pending');
+    rig.start().catch(() => {});
+    await clock.advance(SECOND);
+    since();
+    world.hangs.clear();
+    rounds.poke(true);
+    await clock.advance(5);
+    assert.deepEqual(since(), ['pending', 'look ada', 'hold c1 50000']);
+  });
+
+  test('a server without the list is not asked for it between ticks', async (t) => {
+    const rig = await roundsRig(t, { ...holding, run: false });
+    const { world, clock, since } = rig;
+    world.faults.set('pending', fault('not-found'));
+    rig.start().catch(() => {});
+    await clock.advance(59 * SECOND);
+    assert.equal(counted(since(), 'pending'), 1);
+  });
+
   test('a server that stops to long-poll (no cursor) is asked at the interval, and held again when it can', async (t) => {
     const { clock, world, since } = await roundsRig(t, holding);
     world.cursor = null;

@@ -34,11 +34,21 @@ const HOLD_LEAST_MS = 1000;
 export function createPendingList(options: PendingOptions): PendingList {
   const { source, clock, holdMs } = options;
   const pending = options.fastPath ? source.pending : undefined;
-  let cursor: string | null = null;
+  /** Undefined: no answer yet has told whether the list can be held. Null: it cannot. */
+  let cursor: string | null | undefined;
+  /** The question of `ask` that is under way. */
+  let asked: Promise<Levels | null> | null = null;
   let failures = 0;
   let pause = 0;
 
-  async function ask(abort: AbortSignal): Promise<Levels | null> {
+  function ask(abort: AbortSignal): Promise<Levels | null> {
+    asked = once(abort).finally(() => {
+      asked = null;
+    });
+    return asked;
+  }
+
+  async function once(abort: AbortSignal): Promise<Levels | null> {
     if (pending === undefined) return null;
     if (pause > 0) {
       pause -= 1;
@@ -51,10 +61,15 @@ export function createPendingList(options: PendingOptions): PendingList {
     } catch (error) {
       // No answer is an answer here: every inbox is looked at, and it is those looks whose failure counts.
       const fault = faultOf(error, { is: 'source', key: source.id });
-      if (fault.code === 'not-found') pause = options.resyncEvery;
+      if (fault.code === 'not-found') {
+        pause = options.resyncEvery;
+        cursor = null;
+      }
       return null;
     }
   }
+
+  const retryAfter = (): number => Math.min(HOLD_RETRY_MS * 2 ** (failures - 1), HOLD_RETRY_MOST_MS);
 
   async function rest(until: number, punctual: boolean, end: AbortSignal): Promise<Levels | null> {
     const left = () => Math.max(0, until - clock.monotonic());
@@ -62,22 +77,35 @@ export function createPendingList(options: PendingOptions): PendingList {
     const late = new AbortController();
     using _ = punctual ? clock.after(left(), () => late.abort()) : null;
     const stop = punctual ? AbortSignal.any([end, late.signal]) : end;
+    const canHold = pending?.hold !== undefined && holdMs !== null;
+    if (canHold && asked !== null) {
+      const answer = await unlessAborted(asked, stop);
+      if (answer !== null) return answer;
+    }
+    if (canHold && cursor === undefined && failures === 0) failures = 1; // the first question has just failed
+    let wait = cursor === undefined ? retryAfter() : 0;
     while (pending?.hold !== undefined && holdMs !== null && cursor !== null && !stop.aborted) {
+      // Tried again on a schedule of its own, with the same cursor; meanwhile ticks come at the interval and ask `once`.
+      if (wait > 0) {
+        if (wait >= left()) break;
+        await clock.sleep(wait, stop);
+        if (stop.aborted) break;
+      }
       const began = clock.monotonic();
       try {
-        const levels = await pending.hold(cursor, punctual ? Math.min(holdMs, left()) : holdMs, stop);
-        const early = levels.cursor === cursor ? began + HOLD_LEAST_MS - clock.monotonic() : 0;
+        const before = cursor;
+        const levels =
+          before === undefined
+            ? await pending.once(stop)
+            : await pending.hold(before, punctual ? Math.min(holdMs, left()) : holdMs, stop);
+        const early = levels.cursor === before ? began + HOLD_LEAST_MS - clock.monotonic() : 0;
         failures = 0;
         cursor = levels.cursor;
         if (early > 0) await clock.sleep(early, stop);
         return levels;
       } catch {
-        // Tried again on a schedule of its own, with the same cursor; meanwhile ticks come at the interval and ask `once`.
-        if (stop.aborted) return null;
         failures += 1;
-        const wait = Math.min(HOLD_RETRY_MS * 2 ** (failures - 1), HOLD_RETRY_MOST_MS);
-        if (wait >= left()) break;
-        await clock.sleep(wait, stop);
+        wait = retryAfter();
       }
     }
     await clock.sleep(left(), stop);
@@ -92,4 +120,17 @@ export function createPendingList(options: PendingOptions): PendingList {
       pause = 0;
     },
   };
+}
+
+/** What a question that goes on without us answers; null as soon as the signal aborts. */
+async function unlessAborted<T>(answer: Promise<T | null>, signal: AbortSignal): Promise<T | null> {
+  if (signal.aborted) return null;
+  const stop = Promise.withResolvers<null>();
+  const abort = (): void => stop.resolve(null);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([answer, stop.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }

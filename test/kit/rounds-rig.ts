@@ -63,6 +63,8 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     faults: new Map<string, Fault>(),
     /** What never answers, by the same words. */
     hangs: new Set<string>(),
+    /** How long an answer takes, by the same words. */
+    slow: new Map<string, number>(),
     /** Levels that lie: these instead of the mail that is there. */
     levels: null as Levels['of'] | null,
     cursor: 'c1' as string | null,
@@ -82,6 +84,9 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     signal.throwIfAborted();
     world.during(what);
     if (world.hangs.has(what)) await hanging(signal);
+    const ms = world.slow.get(what);
+    if (ms !== undefined) await clock.sleep(ms, signal);
+    signal.throwIfAborted();
     const refusal = world.faults.get(what);
     if (refusal !== undefined) throw refusal;
   }
