@@ -103,6 +103,7 @@ describe('the helper on a real panel', { skip: skipUnless(trayHelperMissing()) }
     assert.equal(statSync(packaged).mode & 0o111, 0);
     await using tray = startTray({ env: desktop.env });
     tray.driver.show(model([command('ada', 'ada - 3 unread'), command('dev_ops', 'dev_ops - no unread')]));
+    await poll(() => `helper, but ${tray.states.join(', ')}`, isOn(tray));
     await desktop.tray.waitLabel(/^ada - 3 unread$/);
     const text = 'ada - 3 unread\ndev_ops - no unread\n---\nPause notifications\n---';
     assert.equal(await desktop.tray.text(), `3 unread (off)\n---\n${text}`);

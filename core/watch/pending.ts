@@ -85,7 +85,6 @@ export function createPendingList(options: PendingOptions): PendingList {
     if (canHold && cursor === undefined && failures === 0) failures = 1; // the first question has just failed
     let wait = cursor === undefined ? retryAfter() : 0;
     while (pending?.hold !== undefined && holdMs !== null && cursor !== null && !stop.aborted) {
-      // Tried again on a schedule of its own, with the same cursor; meanwhile ticks come at the interval and ask `once`.
       if (wait > 0) {
         if (wait >= left()) break;
         await clock.sleep(wait, stop);
@@ -104,6 +103,7 @@ export function createPendingList(options: PendingOptions): PendingList {
         if (early > 0) await clock.sleep(early, stop);
         return levels;
       } catch {
+        // Tried again on a schedule of its own, with the same cursor; meanwhile ticks come at the interval and ask `once`.
         failures += 1;
         wait = retryAfter();
       }

@@ -185,6 +185,18 @@ describe('a follower', () => {
     assert.deepEqual(ids(it), [6]);
   });
 
+  test('a file that was deleted is no gap while an older one is still kept', () => {
+    fs.writeFileSync(`${path}.1`, line(1));
+    fs.writeFileSync(path, line(2));
+    using it = open().follower;
+    assert.deepEqual(ids(it), [1, 2]);
+    fs.unlinkSync(path);
+    fs.writeFileSync(path, line(3));
+    rotate();
+    fs.writeFileSync(path, line(4));
+    assert.deepEqual(ids(it), [3, 4]);
+  });
+
   test('finds a file cut and written anew, also when it is longer than before', () => {
     fs.writeFileSync(path, lines(1, 3));
     using it = open().follower;

@@ -14,9 +14,8 @@ export interface NextFiles {
 export function nextFiles(read: readonly FileId[], listed: readonly EventFile[]): NextFiles {
   const known = listed.findLastIndex(({ id }) => read.some((one) => sameFile(one, id)));
   const unread = listed.slice(known + 1);
-  const last = read.at(-1);
-  const isListed = last === undefined || listed.some(({ id }) => sameFile(last, id));
-  // A live file alone was made anew after somebody deleted the last one. An archive that nobody read was rotated away
-  // after it, and others may have been before.
-  return { unread, mayLack: !isListed && unread.some(({ is }) => is === 'archive') };
+  // While one that was read is listed, none that is newer was rotated away. A live file alone was made anew after somebody
+  // deleted the last one. An archive that nobody read was rotated away after it, and others may have been before.
+  const isAnyListed = read.length === 0 || known !== -1;
+  return { unread, mayLack: !isAnyListed && unread.some(({ is }) => is === 'archive') };
 }

@@ -56,22 +56,29 @@ export class Tray {
   }
 
   async items(): Promise<TrayItem[]> {
-    const registered = await this.#property<string[]>(
-      'org.kde.StatusNotifierWatcher',
-      '/StatusNotifierWatcher',
-      'org.kde.StatusNotifierWatcher',
-      'RegisteredStatusNotifierItems',
-    ).catch(() => []); // no watcher: nothing is registered
+    const registered = await this.#registered();
     const items = await Promise.all(registered.map((entry) => this.#item(entry)));
     return items.filter((item) => item !== null && (this.#pid === null || item.pid === this.#pid)) as TrayItem[];
   }
 
   async item(ms?: number): Promise<TrayItem> {
+    let others = '';
     return poll(
-      () => 'tray icon',
-      async () => (await this.items()).at(-1) ?? null,
+      () => `tray icon${others}`,
+      async () => {
+        const items = await this.items();
+        if (items.length === 0) others = await this.#registered().then((names) => `; registered: ${names.join(' ')}`);
+        return items.at(-1) ?? null;
+      },
       ms,
     );
+  }
+
+  /** No watcher: nothing is registered. */
+  #registered(): Promise<string[]> {
+    const watcher = 'org.kde.StatusNotifierWatcher';
+    const items = 'RegisteredStatusNotifierItems';
+    return this.#property<string[]>(watcher, '/StatusNotifierWatcher', watcher, items).catch(() => []);
   }
 
   /** Asks `AboutToShow` first, as a host does before it draws. */
