@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import type { Asset, PageAssets } from './page-assets.ts';
-import { renderPage } from './render-page.ts';
+import { pageRenderer } from './render-page.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -34,7 +34,7 @@ export function loadPage(folder: string = FOLDER): PageAssets {
   }
   const chart = files.has(CHART) ? null : chartLibrary();
   if (chart !== null) files.set(CHART, { type: TYPES['.js'] ?? '', body: chart });
-  return { html: (status, now) => renderPage(template, status, now), files };
+  return { html: pageRenderer(template), files };
 }
 
 /** The page's name for the library that draws charts. The view of one inbox loads it, the overview does not. */

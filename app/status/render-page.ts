@@ -5,55 +5,74 @@ import type { PersonaWire, StatusWire } from './wire.ts';
 /**
  * The page as a document that says everything without JavaScript. The markup of a card and of a cause stands once, in the
  * `template` elements of index.html: here they are filled as text, in the browser they are cloned and filled by the same
- * slots. Only `template` is trusted; every value is escaped.
+ * slots. Only `template` is trusted; every value is escaped. It is taken apart once, because a page is asked for by
+ * somebody who waits, of a process that has been idle.
+ * @throws Error when `template` lacks one of its parts
  */
-export function renderPage(template: string, status: StatusWire | null, now: Instant): string {
-  const summary = status === null ? CLOSED : summaryOf(status);
-  const card = innerOf(template, 'card');
-  const cause = innerOf(template, 'cause');
-  const group = innerOf(template, 'group');
-  const cards = groupsOf(status?.personas.filter(({ hidden }) => !hidden) ?? []).flatMap(
-    ({ source, slots, personas }) => [
-      ...(slots === null
-        ? []
-        : [fill(group, slots).replace('data-source=""', () => `data-source="${escaped(source)}"`)]),
-      ...personas.map(cardHtml),
-    ],
+export function pageRenderer(template: string): (status: StatusWire | null, now: Instant) => string {
+  const rest = template.indexOf('<template');
+  const document = filler(template.slice(0, rest));
+  const cause = filler(innerOf(template, 'cause'));
+  const group = filler(innerOf(template, 'group').replace('data-source=""', 'data-source="{{source}}"'));
+  const card = filler(
+    innerOf(template, 'card')
+      .replace('data-id=""', 'data-id="{{personaId}}" id="persona={{fragment}}"')
+      .replace('href="#persona="', 'href="#persona={{fragment}}"')
+      .replace('data-look=""', 'data-look="{{look}}"')
+      .replace('href="#pending"', 'href="#{{look}}"')
+      .replace('data-flags=""', 'data-flags="{{flags}}"'),
   );
-  function cardHtml(persona: PersonaWire): string {
+  const cardHtml = (persona: PersonaWire, now: Instant): string => {
     const { id, fragment, look, flags, slots } = cardOf(persona, now);
-    return fill(card, slots)
-      .replace('data-id=""', () => `data-id="${escaped(id)}" id="persona=${escaped(fragment)}"`)
-      .replace('href="#persona="', () => `href="#persona=${escaped(fragment)}"`)
-      .replace('data-look=""', `data-look="${look}"`)
-      .replace('href="#pending"', `href="#${look}"`)
-      .replace('data-flags=""', `data-flags="${flags}"`);
-  }
-  const parts: Readonly<Record<string, string>> = {
-    look: summary.look,
-    title: escaped(summary.title),
-    causes: (status?.causes ?? []).map((one) => fill(cause, causeOf(one, now))).join(''),
-    cards: cards.join(''),
+    return card({ ...slots, personaId: id, fragment, look, flags });
   };
-  const head = template.indexOf('<template');
-  // all at once: a value that looks like a place of the template is not taken for one
-  const filled = fill(template.slice(0, head), summary.slots).replace(
-    /\{\{(\w+)\}\}/g,
-    (_, name: string) => parts[name] ?? '',
-  );
-  return filled + template.slice(head);
+  return (status, now) => {
+    const { look, title, slots } = status === null ? CLOSED : summaryOf(status);
+    const cards = groupsOf(status?.personas.filter(({ hidden }) => !hidden) ?? []).flatMap((of) => [
+      ...(of.slots === null ? [] : [group({ ...of.slots, source: of.source })]),
+      ...of.personas.map((persona) => cardHtml(persona, now)),
+    ]);
+    const causes = (status?.causes ?? []).map((one) => cause(causeOf(one, now)));
+    const html = { causes: causes.join(''), cards: cards.join('') };
+    return document({ ...slots, look, title }, html) + template.slice(rest);
+  };
 }
 
-/** Puts each slot's text into its element, in place of what the template has there, or hides the element when it has none. */
-function fill(html: string, slots: Slots): string {
-  return html.replace(
-    /(<[a-z][a-z0-9]*[^>]*\sdata-slot="(\w+)"[^>]*)>[^<]*/g,
-    (whole: string, tag: string, slot: string) => {
-      const text = slots[slot];
-      if (text === undefined) return whole;
-      return text === null ? `${tag} hidden>` : `${tag}>${escaped(text)}`;
-    },
-  );
+/** What a fragment holds between the places that are filled. */
+type Piece =
+  | string
+  /** `{{name}}`, in an attribute or between elements. */
+  | { readonly is: 'place'; readonly name: string }
+  /** An element with `data-slot`, without its `>`, and the text it has when it is not filled. */
+  | { readonly is: 'slot'; readonly tag: string; readonly name: string; readonly otherwise: string };
+
+const PLACES = /\{\{(\w+)\}\}|(<[a-z][a-z0-9]*[^>]*\sdata-slot="(\w+)"[^>]*)>([^<]*)/g;
+
+/** Puts each slot's text into its element, or hides the element when it has none; `html` goes in as it is. */
+function filler(fragment: string): (slots: Slots, html?: Readonly<Record<string, string>>) => string {
+  const pieces: Piece[] = [];
+  let from = 0;
+  for (const { 0: whole, 1: place, 2: tag = '', 3: slot = '', 4: otherwise = '', index } of fragment.matchAll(PLACES)) {
+    pieces.push(fragment.slice(from, index));
+    pieces.push(place === undefined ? { is: 'slot', tag, name: slot, otherwise } : { is: 'place', name: place });
+    from = index + whole.length;
+  }
+  pieces.push(fragment.slice(from));
+  return (slots, html = {}) => {
+    let filled = '';
+    for (const piece of pieces) {
+      if (typeof piece === 'string') filled += piece;
+      else if (piece.is === 'place') filled += html[piece.name] ?? escaped(slots[piece.name] ?? '');
+      else {
+        const text = slots[piece.name];
+        filled +=
+          text === null
+            ? `${piece.tag} hidden>`
+            : `${piece.tag}>${text === undefined ? piece.otherwise : escaped(text)}`;
+      }
+    }
+    return filled;
+  };
 }
 
 function innerOf(template: string, id: string): string {
@@ -72,5 +91,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Text as it may stand in an element or a quoted attribute. NUL, which HTML can not hold, becomes U+FFFD. */
 function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c).replaceAll('\0', '\ufffd');
+  return text.replace(/[&<>"'\0]/g, (c) => ENTITIES[c] ?? '\ufffd');
 }
