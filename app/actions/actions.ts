@@ -160,6 +160,13 @@ export function createActions(house: House, clock: Clock): Actions {
       },
     }),
     action({
+      name: 'link',
+      title: 'Give a one-time link to the status page',
+      params: ANYONE,
+      asks: 'token',
+      run: async ({ persona }) => ({ url: house.pageLink(persona === undefined ? null : known(persona)) }),
+    }),
+    action({
       name: 'copy-follow',
       title: 'Copy follow command',
       params: WHO,

@@ -18,6 +18,8 @@ export interface House {
   /** The persona's session, else its page. */
   openSession(persona: PersonaId, activationToken: string | null): Promise<void>;
   openPage(persona: PersonaId | null, activationToken: string | null): Promise<void>;
+  /** An address of the page that logs its browser in: good once, and for a minute. */
+  pageLink(persona: PersonaId | null): string;
   copyFollowCommand(persona: PersonaId): Promise<void>;
   quietHours(on: boolean): void;
   startAtLogin(on: boolean): Promise<void>;

@@ -11,6 +11,8 @@ import { spanOf } from './span.ts';
 let home: string;
 let server: Server;
 let asked: [string, unknown][];
+let nothingOpens = false;
+const LINK = 'http://127.0.0.1:7474/#once=c0de';
 before(async () => {
   home = mkdtempSync(join(tmpdir(), 'hivebar-act-'));
   mkdirSync(join(home, 'run'));
@@ -18,7 +20,13 @@ before(async () => {
     if (request.url === '/status.json') return response.end('{"schema":1,"personas":[{"id":"ada"},{"id":"bo"}]}');
     const chunks = await request.toArray();
     const params = JSON.parse(Buffer.concat(chunks).toString()) as { persona?: string };
-    asked.push([request.url?.replace('/api/v1/actions/', '') ?? '', params]);
+    const action = request.url?.replace('/api/v1/actions/', '') ?? '';
+    asked.push([action, params]);
+    if (action === 'link' && params.persona !== 'adda') return response.end(`{"result":{"url":"${LINK}"}}`);
+    if (nothingOpens && (action === 'open' || action === 'page')) {
+      response.statusCode = 500;
+      return response.end('{"error":{"message":"xdg-open ended with 3"}}');
+    }
     if (params.persona !== undefined && params.persona !== 'ada') response.statusCode = 400;
     return response.end(response.statusCode === 400 ? '{"error":{"message":"no such persona"}}' : '{"result":{}}');
   });
@@ -30,6 +38,7 @@ after(async () => {
 });
 beforeEach(() => {
   asked = [];
+  nothingOpens = false;
 });
 
 async function hivebar(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -76,6 +85,22 @@ describe('commands over the actions of the running program', () => {
   test('open passes on what lets the desktop bring the window to the front', async () => {
     await hivebar(['open', 'ada'], { XDG_ACTIVATION_TOKEN: 'tok' });
     assert.deepEqual(asked, [['open', { persona: 'ada', activationToken: 'tok' }]]);
+  });
+
+  test('open --print gives the address and opens nothing', async () => {
+    const { code, out, err } = await hivebar(['open', 'ada', '--print']);
+    assert.deepEqual([code, out, err, asked], [0, `${LINK}\n`, '', [['link', { persona: 'ada' }]]]);
+    assert.equal((await hivebar(['open', '--print', '--page'])).code, 2);
+  });
+
+  test('where nothing can be opened the person is told why, and the address', async () => {
+    nothingOpens = true;
+    const { code, out, err } = await hivebar(['open']);
+    assert.deepEqual([code, out], [1, '']);
+    assert.equal(
+      err,
+      `hivebar refused (500): xdg-open ended with 3\nopen this address in a browser within a minute: ${LINK}\n`,
+    );
   });
 
   test('a persona that is not there ends with 1 and the name that was meant', async () => {

@@ -5,10 +5,10 @@ import { nearest } from './nearest.ts';
 import { answered } from './outcome.ts';
 
 /**
- * Has the running program do one thing. False: it did not, and the person has been told why and what to do; a persona that
- * is not there with the name that was probably meant.
+ * Has the running program do one thing, and gives its answer. Null: it did not, and the person has been told why and what to
+ * do; a persona that is not there with the name that was probably meant.
  */
-export async function act(io: Io, action: string, params: Readonly<Record<string, unknown>>): Promise<boolean> {
+export async function act(io: Io, action: string, params: Readonly<Record<string, unknown>>): Promise<string | null> {
   const asked = await askTray(
     { method: 'POST', path: `/api/v1/actions/${action}`, body: JSON.stringify(params) },
     io.env,
@@ -21,10 +21,10 @@ export async function act(io: Io, action: string, params: Readonly<Record<string
       const close = nearest(persona, known);
       const hint = close === null ? '' : `did you mean ${printable(close)}? `;
       io.err(`hivebar: there is no persona ${printable(persona)}: ${hint}see hivebar status\n`);
-      return false;
+      return null;
     }
   }
-  return answered(asked, io) !== null;
+  return answered(asked, io);
 }
 
 /** Whom the running program watches, null when it can not be asked. */

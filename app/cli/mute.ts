@@ -20,7 +20,7 @@ export const command: Command = {
   ],
   async run(args, io) {
     const { persona, span, words } = parsed(args);
-    if (!(await act(io, 'mute', { persona, ...span }))) return 1;
+    if ((await act(io, 'mute', { persona, ...span })) === null) return 1;
     io.out(`${printable(persona)} is muted${words}\n`);
     return 0;
   },

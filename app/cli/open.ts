@@ -1,27 +1,40 @@
 import { parseArgs } from 'node:util';
 import { printable } from '../printable.ts';
 import { act } from './act.ts';
+import { askTray } from './ask-tray.node.ts';
 import type { Command, Io } from './command.ts';
 import { usage } from './outcome.ts';
 
 export const command: Command = {
-  usage: 'open [PERSONA] [--page]',
+  usage: 'open [PERSONA] [--page | --print]',
   about: [
     "Opens the persona's session as a click on its notification does; where there is none, its page. Without PERSONA the",
-    'status page.',
+    'status page. Where nothing can be opened, the address is printed.',
     '',
-    '  --page   the page in any case',
+    '  --page    the page in any case',
+    '  --print   prints the address of the page, which is good once and for a minute, and opens nothing',
   ],
   examples: [
     { run: 'hivebar open', does: 'the status page' },
     { run: 'hivebar open ada', does: "ada's session" },
     { run: 'hivebar open ada --page', does: "ada's page" },
+    { run: 'hivebar open --print', does: 'an address for a browser of your choice' },
   ],
   async run(args, io) {
-    const { persona, page } = parsed(args);
-    const action = page ? 'page' : 'open';
-    const params = { ...(persona === null ? {} : { persona }), ...activation(io) };
-    if (!(await act(io, action, params))) return 1;
+    const { persona, page, print } = parsed(args);
+    const of = persona === null ? {} : { persona };
+    if (print) {
+      const link = await act(io, 'link', of);
+      if (link === null) return 1;
+      io.out(`${urlIn(link)}\n`);
+      return 0;
+    }
+    const opened = await act(io, page ? 'page' : 'open', { ...of, ...activation(io) });
+    if (opened === null) {
+      const url = await linkOf(of, io);
+      if (url !== null) io.err(`open this address in a browser within a minute: ${url}\n`);
+      return 1;
+    }
     io.out(persona === null ? 'opened the status page\n' : `opened ${printable(persona)}\n`);
     return 0;
   },
@@ -33,15 +46,34 @@ function activation({ env }: Io): { readonly activationToken?: string } {
   return token === '' ? {} : { activationToken: token };
 }
 
-function parsed(args: readonly string[]): { readonly persona: string | null; readonly page: boolean } {
+/** For a person whose desktop opens nothing. Null where there is nothing to open either. */
+async function linkOf(params: object, { env }: Io): Promise<string | null> {
+  const asked = await askTray({ method: 'POST', path: '/api/v1/actions/link', body: JSON.stringify(params) }, env);
+  return asked.is === 'answered' && asked.status === 200 ? urlIn(asked.body) : null;
+}
+
+function urlIn(answer: string): string {
+  const { result } = JSON.parse(answer) as { readonly result: { readonly url: string } };
+  return printable(result.url);
+}
+
+interface Given {
+  readonly persona: string | null;
+  readonly page: boolean;
+  readonly print: boolean;
+}
+
+function parsed(args: readonly string[]): Given {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
-      options: { page: { type: 'boolean', default: false } },
+      options: { page: { type: 'boolean', default: false }, print: { type: 'boolean', default: false } },
       allowPositionals: true,
     });
     if (positionals.length > 1) throw new Error(`one persona at a time, or none; not ${positionals.join(' ')}`);
-    return { persona: positionals[0] ?? null, page: values.page };
+    if (values.page && values.print)
+      throw new Error('either --page or --print: --print prints the address of the page');
+    return { persona: positionals[0] ?? null, ...values };
   } catch (error) {
     throw usage(error);
   }

@@ -14,7 +14,7 @@ export const command: Command = {
   ],
   async run(args, io) {
     const { span, words } = parsed(args);
-    if (!(await act(io, 'pause', span))) return 1;
+    if ((await act(io, 'pause', span)) === null) return 1;
     io.out(`notifications are paused${words}\n`);
     return 0;
   },

@@ -18,7 +18,7 @@ export function personaAction(of: {
     examples: [{ run: `hivebar ${of.name} ada`, does: of.does }],
     async run(args: readonly string[], io: Io) {
       const persona = personaIn(args);
-      if (!(await act(io, of.name, { persona }))) return 1;
+      if ((await act(io, of.name, { persona })) === null) return 1;
       io.out(`${of.done(printable(persona))}\n`);
       return 0;
     },

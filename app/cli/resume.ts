@@ -13,7 +13,7 @@ export const command: Command = {
     } catch (error) {
       throw usage(error);
     }
-    if (!(await act(io, 'resume', {}))) return 1;
+    if ((await act(io, 'resume', {})) === null) return 1;
     io.out('notifications come again\n');
     return 0;
   },

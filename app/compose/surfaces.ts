@@ -38,6 +38,7 @@ export interface SurfacesOptions {
 export interface Surfaces extends AsyncDisposable {
   readonly openPage: House['openPage'];
   readonly openSession: House['openSession'];
+  readonly pageLink: House['pageLink'];
   readonly copyFollowCommand: House['copyFollowCommand'];
   readonly testNotification: House['testNotification'];
 }
@@ -111,6 +112,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   function surfacesOf(notify: Notifications | null, stack: AsyncDisposableStack): Surfaces {
     return {
       openPage,
+      pageLink: options.onceLink,
       openSession: (persona, activationToken) => session.open({ opens: { is: 'persona', persona }, activationToken }),
       copyFollowCommand,
       testNotification: async () =>

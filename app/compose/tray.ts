@@ -125,6 +125,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     markRead: (persona, which) => markRead(watches, persona, which),
     openSession: (persona, token) => shown().openSession(persona, token),
     openPage: (persona, token) => shown().openPage(persona, token),
+    pageLink: (persona) => shown().pageLink(persona),
     copyFollowCommand: (persona) => shown().copyFollowCommand(persona),
     quietHours: (on) => quietHours.turn(on),
     async startAtLogin(on) {

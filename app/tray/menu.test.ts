@@ -155,6 +155,8 @@ describe('the menu', () => {
       '  Hide',
       'ada - 3 unread',
       '  bo · 1 h · please review',
+      '    Open session',
+      '    Mark as read',
       '  ---',
       '  Open session',
       '  Open its page',
@@ -340,7 +342,7 @@ describe('behind the row of a persona', () => {
     const persona1 = { persona: '../x' };
     assert.deepEqual(
       [
-        'bo · 5 min · hi',
+        'Mark as read',
         'Open session',
         'Open its page',
         'Copy follow command',
@@ -352,7 +354,7 @@ describe('behind the row of a persona', () => {
         'Hide',
       ].map((label) => wantedBy(menu, label)),
       [
-        ['open', persona1],
+        ['read', { ...persona1, id: 9 }],
         ['open', persona1],
         ['page', persona1],
         ['copy-follow', persona1],
@@ -374,6 +376,23 @@ describe('behind the row of a persona', () => {
       label: 'nice - no unread',
       wanted: { name: 'open', params: { persona: '../x' } },
     });
+  });
+
+  test('a message opens its persona; where mail can be marked it is a submenu, and where there are none it still opens', () => {
+    const latest = [letter(9, 'bo', 'hi')];
+    const first = (of: Of) => behind(persona('a', { latest, ...of }))[0];
+    const opens = {
+      is: 'command',
+      key: 'letter 0 of a',
+      label: 'bo · 5 min · hi',
+      wanted: { name: 'open', params: { persona: 'a' } },
+    };
+    assert.deepEqual(first({ canMarkRead: false, unread: exactly(1) }), opens);
+    assert.deepEqual(first({ canMarkRead: true }), opens);
+    const row = first({ canMarkRead: true, unread: exactly(1) });
+    assert.ok(row?.is === 'submenu');
+    assert.deepEqual(row.instead, opens);
+    assert.deepEqual(wantedBy(row.entries, 'Open session'), ['open', { persona: 'a' }]);
   });
 
   test('a muted one can be unmuted', () => {

@@ -73,7 +73,24 @@ function notesOf(p: PersonaView): MenuEntry[] {
 /** By place and not by message: a new one then changes words only, and a host need not build the menu anew. */
 function lettersOf(p: PersonaView, now: Instant): MenuEntry[] {
   if (p.latest.length === 0) return [{ is: 'text', key: `letters of ${p.id}`, label: 'No messages yet' }];
-  return p.latest.map((letter, i) => command(`letter ${i}`, letterText(letter, now), asks('open', p), p));
+  return p.latest.map((letter, i) => letterRow(p, letter, i, now));
+}
+
+/** Marking is an act of its own, one step further than opening. */
+function letterRow(p: PersonaView, letter: Letter, i: number, now: Instant): MenuEntry {
+  const row = command(`letter ${i}`, letterText(letter, now), asks('open', p), p);
+  if (!mayMark(p)) return row;
+  const read = asks('read', p, { id: letter.id });
+  return {
+    is: 'submenu',
+    key: row.key,
+    label: row.label,
+    entries: [
+      command(`open letter ${i}`, 'Open session', row.wanted, p),
+      command(`read letter ${i}`, 'Mark as read', read, p),
+    ],
+    instead: row,
+  };
 }
 
 function letterText(letter: Letter, now: Instant): string {
@@ -83,7 +100,12 @@ function letterText(letter: Letter, now: Instant): string {
 }
 
 function readOf(p: PersonaView): MenuEntry[] {
-  return p.canMarkRead && atLeastOne(p.unread.value) ? [command('read', 'Mark all as read', asks('read', p), p)] : [];
+  return mayMark(p) ? [command('read', 'Mark all as read', asks('read', p), p)] : [];
+}
+
+/** Which of the messages are unread is not known here, only whether any is: marking one that was read changes nothing. */
+function mayMark(p: PersonaView): boolean {
+  return p.canMarkRead && atLeastOne(p.unread.value);
 }
 
 function muteOf(p: PersonaView, now: Instant): MenuEntry[] {

@@ -100,10 +100,26 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
       five.map((line) => line.replace(/ (now|1 min) /, ' AGE ')),
       ['bo · AGE · mail 5', 'bo · AGE · mail 4', 'bo · AGE · mail 3', 'bo · AGE · mail 2', ''],
     );
-    await rig.tray.click(`dev_ops - 6 unread/${hostile}`);
+    await rig.tray.click(`dev_ops - 6 unread/${hostile}/Open session`);
     await poll(
       () => `an opened persona, only ${rig.opened.join(' ')}`,
       () => rig.opened.some((url) => /#once=[\w-]+&persona=dev_ops$/.test(url)) || null,
+    );
+  });
+
+  test('one message is marked as read, and no other', async () => {
+    for (const text of ['first', 'second', 'third']) await rig.send('fay', 'bo', text);
+    await rig.tray.waitLabel(/^fay - 3 unread$/);
+    const second = labels(await behind(rig.tray, /^fay - 3 unread$/)).find((label) => /second$/.test(label));
+    await rig.tray.click(`fay - 3 unread/${second}/Mark as read`);
+    await rig.tray.waitLabel(/^fay - 2 unread$/);
+    const headers = { authorization: `Bearer ${rig.process.token}` };
+    const of = `${rig.process.url}/api/inbox?persona=fay&mark_read=false&unread_only=true`;
+    const inbox = await fetch(of, { headers });
+    const { result } = (await inbox.json()) as { readonly result: readonly { readonly content: string }[] };
+    assert.deepEqual(
+      result.map(({ content }) => content),
+      ['third', 'first'],
     );
   });
 

@@ -29,3 +29,28 @@ test('S19: no session bus and no notify-send: one line, not 50; the state says w
     rmSync(empty, { recursive: true, force: true });
   }
 });
+
+test('where no browser can be opened `hivebar open` prints the address, which logs a browser in, once', async () => {
+  const empty = mkdtempSync(join(tmpdir(), 'hivebar-no-browser-'));
+  using home = trayHome();
+  try {
+    await using tray = await home.start(['--no-tray', '--no-notifications'], { PATH: empty });
+    const { code, stdout, stderr } = await home.run(['open']);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /xdg-open is not on PATH/);
+    const address = /http:\/\/127\.0\.0\.1:\d+\/#once=\w+/.exec(stderr)?.[0] ?? '';
+    const handIn = async (link: string) => {
+      const body = JSON.stringify({ code: new URL(link).hash.slice('#once='.length) });
+      const headers = { 'content-type': 'application/json' };
+      return await fetch(`${tray.url}/api/v1/token`, { method: 'POST', headers, body });
+    };
+    const answer = await handIn(address);
+    assert.deepEqual([answer.status, await answer.json()], [200, { token: tray.token }]);
+    assert.equal((await handIn(address)).status, 403);
+    const printed = await home.run(['open', '--print']);
+    assert.deepEqual([printed.code, printed.stderr], [0, '']);
+    assert.equal((await handIn(printed.stdout.trim())).status, 200);
+  } finally {
+    rmSync(empty, { recursive: true, force: true });
+  }
+});
