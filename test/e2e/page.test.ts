@@ -28,6 +28,8 @@ interface Rig extends AsyncDisposable {
   readonly tray: TrayProcess;
   /** A link as the tray menu opens it: good once. */
   link(persona?: string): Promise<string>;
+  /** What the desktop was asked to open, oldest first. */
+  opened(): readonly string[];
   send(to: string, content: string, from?: string): Promise<void>;
 }
 
@@ -45,6 +47,7 @@ async function startRig(): Promise<Rig> {
       await tray.cli.until('the link', () => browsers.said.length > before);
       return browsers.said.at(-1) ?? '';
     },
+    opened: () => browsers.said,
     send: async (to, content, from = 'mia') => void (await tray.post('/api/send', { to, from, content })),
     [Symbol.asyncDispose]: async () => {
       await tray[Symbol.asyncDispose]();
@@ -70,6 +73,7 @@ test('the link of the tray opens an inbox with its messages, is good once, and n
   const opened = await open(t);
   if (opened === null) return;
   const { tray, send, link, tab, complaints } = opened;
+  const before = opened.opened().length;
   await send('ada', 'The parser branch is ready.', 'bo');
   await tray.persona('ada', ({ lastEventId }) => lastEventId === 'ada:new:1');
   const url = await link('ada');
@@ -91,6 +95,9 @@ test('the link of the tray opens an inbox with its messages, is good once, and n
   await page.locator('.mail-text', { hasText: 'And now the tests too.' }).waitFor({ timeout: 5000 });
   await page.locator('#view [data-slot="unread"]', { hasText: /^2$/ }).waitFor({ timeout: 5000 });
   assert.match(await page.title(), /^ada · \(\d+\) Hivebar$/);
+  await button(page, 'Open session').click();
+  await page.locator('#done', { hasText: 'Session opened.' }).waitFor({ timeout: 5000 });
+  assert.match(opened.opened().slice(before + 1).join(' '), /^http:\S+&persona=ada$/, 'it has none: its page, and once');
   assert.deepEqual(complaints, [], 'nothing was refused by the policy, the chart neither');
 
   const again = await tab(url);
