@@ -97,7 +97,14 @@ test('the link of the tray opens an inbox with its messages, is good once, and n
   assert.match(await page.title(), /^ada · \(\d+\) Hivebar$/);
   await button(page, 'Open session').click();
   await page.locator('#done', { hasText: 'Session opened.' }).waitFor({ timeout: 5000 });
-  assert.match(opened.opened().slice(before + 1).join(' '), /^http:\S+&persona=ada$/, 'it has none: its page, and once');
+  assert.match(
+    opened
+      .opened()
+      .slice(before + 1)
+      .join(' '),
+    /^http:\S+&persona=ada$/,
+    'it has none: its page, and once',
+  );
   assert.deepEqual(complaints, [], 'nothing was refused by the policy, the chart neither');
 
   const again = await tab(url);
