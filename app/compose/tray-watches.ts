@@ -91,6 +91,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       heartbeatMs: settings.heartbeatSeconds === 0 ? null : settings.heartbeatSeconds * 1000,
       suppressed: new Set(),
       delivery: 'at-least-once',
+      silenced: new Set(),
     };
     const sink = withIdentity(outbox.sinkFor(persona.id, stem), identity);
     const tail = await sink.open();

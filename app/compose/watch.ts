@@ -167,6 +167,7 @@ function watchOpener(
       heartbeatMs: plan.heartbeatSeconds === null ? null : plan.heartbeatSeconds * 1000,
       suppressed: new Set(plan.suppressAuthors.map(foldedName)),
       delivery: 'at-most-once',
+      silenced: new Set(),
     };
     const watcher = createWatcher({
       persona,
@@ -203,6 +204,9 @@ function holding(watcher: Watcher, lock: Lock): Watcher {
     },
     get retryAt() {
       return watcher.retryAt;
+    },
+    get walkAt() {
+      return watcher.walkAt;
     },
     async [Symbol.asyncDispose]() {
       await watcher[Symbol.asyncDispose]();

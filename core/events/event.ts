@@ -37,11 +37,54 @@ export type Event =
       /** Nominal: failures x poll seconds; not a measured time. */
       readonly seconds: number;
     })
+  | (Common & AlarmEvent)
   | (Common & { readonly event: 'recovered'; readonly cursor: number | null })
   | (Common & { readonly event: 'heartbeat'; readonly cursor: number | null })
   | (Common & { readonly event: 'seed_ahead'; readonly seeded: number; readonly current_max: number })
   | (Common & { readonly event: 'replay_capped'; readonly capped_to: number; readonly dropped: number })
-  | (Common & { readonly event: 'persona_added' });
+  | (Common & { readonly event: 'persona_added' })
+  | (Common & {
+      readonly event: 'baseline_skipped';
+      readonly armed_at: number;
+      /** Messages in sight that make no event. */
+      readonly skipped: number;
+      readonly id_range: readonly [oldest: number, newest: number];
+      readonly unread_held: number | 'unknown';
+      readonly reason: string;
+    })
+  | (Common & { readonly event: 'state_corrupt'; readonly armed_at: number; readonly reason: string });
+
+/** An observation that is no outage (Kijito contract b). `reason` tells these apart from `unreachable`. */
+export type AlarmEvent =
+  | {
+      readonly event: 'alert';
+      readonly reason: 'gap';
+      /** Messages left out by the newest page, where the hive said how many. */
+      readonly omitted: number | null;
+      readonly window_floor: number | null;
+      readonly cursor_at: number;
+      /** Messages behind the newest page that were got all the same. */
+      readonly reconciled: number;
+      readonly pinned: true;
+    }
+  | {
+      readonly event: 'alert';
+      readonly reason: 'evidence-lost';
+      readonly cursor_at: number;
+      /** So many spans of delivered messages are no longer remembered: they may come again. */
+      readonly forgot: number;
+      readonly pinned: true;
+      readonly evidence_lost: true;
+    }
+  | {
+      readonly event: 'alert';
+      readonly reason: 'unread-not-shown';
+      readonly unread_not_shown: number;
+      readonly window_floor: number | null;
+      readonly cursor_at: number;
+      /** Whether any of them lies above the cursor; null: it can not be told. */
+      readonly above_watermark: boolean | null;
+    };
 
 export type EventName = Event['event'];
 

@@ -1,4 +1,5 @@
 export {
+  type AlarmEvent,
   type Event,
   type EventName,
   type NewEvent,

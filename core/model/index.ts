@@ -4,4 +4,5 @@ export type { PersonaId, SourceId } from './ids.ts';
 export { type Instant, instantOfIso, isoOf } from './instant.ts';
 export { foldedName, sameName } from './name.ts';
 export { type Reach, type Standing, standing } from './reach.ts';
+export { merged, type Span, spanAround } from './span.ts';
 export { VITAL_NOT_REPORTED, type Vital, type VitalReason } from './vital.ts';

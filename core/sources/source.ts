@@ -1,4 +1,4 @@
-import type { Count, Instant, PersonaId, SourceId, Vital } from '../model/index.ts';
+import type { Count, Instant, PersonaId, SourceId, Span, Vital } from '../model/index.ts';
 
 /** One inbox as its source announces it. */
 export interface Persona {
@@ -10,8 +10,13 @@ export interface Persona {
   readonly label: string;
 }
 
-/** How far a watch has handed over. A log's is a cursor: every row up to and with `id` was handed over. */
-export type Mark = { readonly is: 'unset' } | { readonly is: 'at'; readonly id: number };
+/**
+ * How far a watch has handed over. A log's is a cursor: every row up to and with `id` was handed over. `done`: of what lies
+ * above it, as `merged` gives spans, every row of these too; absent for none.
+ */
+export type Mark =
+  | { readonly is: 'unset' }
+  | { readonly is: 'at'; readonly id: number; readonly done?: readonly Span[] };
 
 /** One message, trimmed at the edge: `content` is already cut and cleaned, null when content was not asked for. */
 export interface Row {
@@ -23,10 +28,40 @@ export interface Row {
 }
 
 /**
- * `log`: rows with rising ids, ascending, each id once. Holds every row above the mark it was asked from (and may hold
- * older ones); `max` is the largest id the inbox has, 0 when empty.
+ * `log`: rows with rising ids, ascending, each id once; `max` is the largest id the inbox has, 0 when empty. Holds every
+ * row above the mark it was asked from, except what the mark says is done and what lies in the hole; it may hold older
+ * ones. Asked from an unset mark it holds the newest rows, as many as the source gives at once.
  */
-export type Evidence = { readonly is: 'log'; readonly rows: readonly Row[]; readonly max: number };
+export interface Evidence {
+  readonly is: 'log';
+  readonly rows: readonly Row[];
+  readonly max: number;
+  /** Absent: nothing is missing. */
+  readonly hole?: Hole;
+  /** What the newest rows leave out, as the source says. Absent: it says nothing of it. */
+  readonly hidden?: Hidden;
+}
+
+/** Somewhere above the mark there are, or may be, rows that could not be had (Kijito contract, traps 14 to 21). */
+export interface Hole {
+  /** Why, for a person. */
+  readonly why: string;
+  /** Of what lies above the mark, every row of these spans is in the look, as `merged` gives them. */
+  readonly spans: readonly Span[];
+  /** Rows that the newest page left out, where it says how many. */
+  readonly omitted: number | null;
+  /** The oldest of the newest rows; null: there were none. */
+  readonly floor: number | null;
+  /** Rows above the mark that were had beyond the newest page. */
+  readonly walked: number;
+}
+
+export interface Hidden {
+  /** Unread rows that are not among the newest. */
+  readonly unread: number;
+  /** The oldest of the newest rows; null: there are none. */
+  readonly floor: number | null;
+}
 
 /** One peek. It never consumes: looking twice gives the same. */
 export interface Look {

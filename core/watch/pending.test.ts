@@ -136,7 +136,7 @@ describe('the held pending list', () => {
     world.mail.set('ada', 1);
     rig.start().catch(() => {});
     await clock.advance(SECOND);
-    assert.deepEqual(since(), ['pending', 'look ada', 'ada armed']);
+    assert.deepEqual(since(), ['pending', 'look ada', 'ada baseline_skipped', 'ada armed']);
     await clock.advance(2 * SECOND);
     assert.deepEqual(since(), ['look ada', 'hold c1 50000']);
   });

@@ -127,10 +127,10 @@ export function createRounds(options: RoundsOptions): Rounds {
     }
   }
 
-  /** Held events are offered again on a schedule of their own, however long the interval is. */
+  /** Held events are offered again, and what is missing is asked for again, on schedules of their own (D2). */
   function retryLater(entry: Entry): void {
     entry.retry?.[Symbol.dispose]();
-    const at = entry.watcher.retryAt;
+    const at = entry.watcher.retryAt ?? entry.watcher.walkAt;
     entry.retry =
       at === null || abort.aborted ? null : clock.after(Math.max(0, at - clock.now()), () => track(look(entry)));
   }

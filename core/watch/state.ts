@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Event } from '../events/index.ts';
-import type { Instant, PersonaId, Reach } from '../model/index.ts';
+import { type Instant, merged, type PersonaId, type Reach, type Span } from '../model/index.ts';
 import type { Mark } from '../sources/index.ts';
 
 /** What a watch obeys, fixed for its life. */
@@ -26,7 +27,12 @@ export interface Rules {
    * sink took, and the rest is offered again.
    */
   readonly delivery: 'at-most-once' | 'at-least-once';
+  /** Which of the alarms an inbox can raise by itself are not wanted. Only at least once has any. */
+  readonly silenced: ReadonlySet<Alarm>;
 }
+
+/** What an inbox shows beside mail and outages (Kijito contract b). */
+export type Alarm = 'gap' | 'evidence-lost' | 'unread-not-shown';
 
 /** What survives a restart (Kijito spec 7.3), beside the identity, which belongs to the file. */
 export interface Saved {
@@ -34,19 +40,45 @@ export interface Saved {
   /** The last edge the agent was told of. */
   readonly state: 'UP' | 'DOWN';
   readonly consecutive_failures: number;
+  /** Spans above the cursor that were handed over, `[from, to]`. */
+  readonly delivered_above?: readonly (readonly [number, number])[];
+  /** The cursor at which the gap alert was told. */
+  readonly gap_alerted?: number;
+  /** Until the cursor is there, what is held back is not counted and skipped (`replay_capped`). */
+  readonly pin_release_at?: number;
+  /** Some of what was delivered above the cursor is forgotten, and that was told. */
+  readonly pin_evidence_intact?: false;
+  /** Why the position had to be given up; not told yet. */
+  readonly state_corrupt?: string;
+  /** That unread mail is not shown was told. */
+  readonly unread_hidden?: true;
 }
 
 /**
  * How a watch begins. `resume`: with what was saved, where a null cursor means baseline. `seed`: at an id the operator
- * gave. `baseline`: what is there now is old. `born`: the inbox began during this run, everything in it is new.
- * Saved reach is always taken over (Kijito spec 7.0).
+ * gave. `baseline`: what is there now is old, for `why`. `born`: the inbox began during this run, everything in it is new.
+ * `corrupt`: what was saved can not be read, so what is in sight is told again. Saved reach is always taken over (Kijito
+ * spec 7.0).
  */
-export type Start = { readonly is: 'resume' | 'baseline' | 'born' } | { readonly is: 'seed'; readonly id: number };
+export type Start =
+  | { readonly is: 'resume' | 'born' }
+  | { readonly is: 'baseline'; readonly why?: string }
+  | { readonly is: 'seed'; readonly id: number }
+  | { readonly is: 'corrupt'; readonly why: string };
 
 /** Said once, before any mail, when the watch has decided where it stands. */
 export type Notice =
   | { readonly is: 'persona_added' | 'armed' }
   | { readonly is: 'seed_ahead'; readonly seeded: number; readonly currentMax: number }
+  | { readonly is: 'state_corrupt'; readonly at: number; readonly why: string }
+  | {
+      readonly is: 'baseline_skipped';
+      readonly at: number;
+      readonly skipped: number;
+      readonly range: readonly [number, number];
+      readonly unread: number | null;
+      readonly why: string;
+    }
   /** `from` is the cursor before: it stays the one to remember until somebody was told that mail is skipped. */
   | { readonly is: 'replay_capped'; readonly from: number; readonly cappedTo: number; readonly dropped: number };
 
@@ -55,8 +87,12 @@ export interface Offer {
   readonly events: readonly Event[];
   /** Per event: the row's id for mail, else null. */
   readonly ids: readonly (number | null)[];
+  /** Per event: the alarm that is raised once it is taken, else null. */
+  readonly alarms: readonly (Alarm | null)[];
   /** Where the mark stands when everything is taken. */
   readonly mark: Mark;
+  /** Above the mark that it came from, everything in these spans is offered or was handed over; null: everything. */
+  readonly spans: readonly Span[] | null;
   /** The edge among the events, if any; always the first event. */
   readonly edge: 'UP' | 'DOWN' | null;
   /** How many notices follow the edge. */
@@ -64,6 +100,8 @@ export interface Offer {
   /** The last event is a heartbeat. */
   readonly beats: boolean;
   readonly at: Instant;
+  /** It came from a look that nothing was missing from: once everything is taken no pin is left. */
+  readonly closes: boolean;
   /** The offer came from a full look: what it settles to is to be saved. */
   readonly save: boolean;
 }
@@ -72,7 +110,9 @@ export interface Offer {
 export interface WatchState {
   readonly mark: Mark;
   /** How the first healthy look will decide the cursor; `armed` once it has (the event may still be among the notices). */
-  readonly arming: 'baseline' | 'rearm' | 'born' | 'armed';
+  readonly arming: 'baseline' | 'rearm' | 'born' | 'corrupt' | 'armed';
+  /** Why a baseline, or why what was saved is given up. */
+  readonly why: string;
   readonly reach: Reach;
   readonly failures: number;
   /** The last edge the agent was told of. */
@@ -80,6 +120,16 @@ export interface WatchState {
   readonly notices: readonly Notice[];
   /** Ids above the mark that the sink held already when it opened, ascending. */
   readonly held: readonly number[];
+  /** The cursor at which a gap was told; null: none is open, or it was not told. */
+  readonly gapAlerted: number | null;
+  /** Until the mark is there nothing is skipped, whatever the cap on replays says; null: no such pin. */
+  readonly releaseAt: number | null;
+  /** There was a gap when the last process ended: the same. */
+  readonly wasPinned: boolean;
+  /** So many spans above the mark were forgotten since the pin began. */
+  readonly forgot: number;
+  readonly lossTold: boolean;
+  readonly hiddenTold: boolean;
   /** When the last heartbeat that was told was made, or the watch opened. */
   readonly beatAt: Instant;
   /** The last N of `RUN-N`. */
@@ -89,13 +139,49 @@ export interface WatchState {
 
 export function savedOf(state: WatchState): Saved {
   const capped = state.notices.find((notice) => notice.is === 'replay_capped');
-  return {
-    cursor: capped?.from ?? (state.mark.is === 'at' ? state.mark.id : null),
+  const corrupt = state.notices.find((notice) => notice.is === 'state_corrupt');
+  const { mark } = state;
+  const saved: { -readonly [K in keyof Saved]: Saved[K] } = {
+    cursor: capped?.from ?? (mark.is === 'at' ? mark.id : null),
     state: state.told,
     consecutive_failures: state.failures,
   };
+  // These keys are there only while they are in force.
+  if (mark.is === 'at' && mark.done !== undefined) saved.delivered_above = mark.done.map(({ from, to }) => [from, to]);
+  if (state.gapAlerted !== null) saved.gap_alerted = state.gapAlerted;
+  if (state.releaseAt !== null) saved.pin_release_at = state.releaseAt;
+  if (state.lossTold) saved.pin_evidence_intact = false;
+  if (corrupt !== undefined) saved.state_corrupt = corrupt.why;
+  if (state.hiddenTold) saved.unread_hidden = true;
+  return saved;
 }
 
 export function sameSaved(a: Saved, b: Saved): boolean {
-  return a.cursor === b.cursor && a.state === b.state && a.consecutive_failures === b.consecutive_failures;
+  return (
+    a.cursor === b.cursor &&
+    a.state === b.state &&
+    a.consecutive_failures === b.consecutive_failures &&
+    a.gap_alerted === b.gap_alerted &&
+    a.pin_release_at === b.pin_release_at &&
+    a.pin_evidence_intact === b.pin_evidence_intact &&
+    a.state_corrupt === b.state_corrupt &&
+    a.unread_hidden === b.unread_hidden &&
+    (a.delivered_above === b.delivered_above || isDeepStrictEqual(a.delivered_above, b.delivered_above))
+  );
 }
+
+/** A mark with what is done above it: spans that touch it move it, and the lowest are forgotten when there are too many. */
+export function markAt(id: number, spans: readonly Span[]): { readonly mark: Mark; readonly forgot: number } {
+  let at = id;
+  const above: Span[] = [];
+  for (const span of merged(spans)) {
+    if (span.from <= at + 1) at = Math.max(at, span.to);
+    else above.push(span);
+  }
+  const forgot = Math.max(0, above.length - MOST_SPANS);
+  const done = above.slice(forgot);
+  return { mark: done.length === 0 ? { is: 'at', id: at } : { is: 'at', id: at, done }, forgot };
+}
+
+/** As many as the reference monitor remembers messages (Kijito contract, trap 26). */
+const MOST_SPANS = 5000;

@@ -219,8 +219,8 @@ describe('heartbeat', () => {
       +60s                                 | null UP 0
       beat takes 0 -> !heartbeat(null)     | null UP 0
       +1s                                  | null UP 0
-      poll 1 -> armed(1) heartbeat(1)      | 1 UP 0
-      beat                                 | 1 UP 0
+      poll -> armed(0) heartbeat(0)        | 0 UP 0
+      beat                                 | 0 UP 0
     `);
 
   test('a wall clock that is set back by hours does not silence the proof of life', () =>
@@ -307,10 +307,10 @@ describe('at least once', () => {
 
   test('armed that was refused is said once, before any mail', () =>
     given(ONCE_MORE)`
-      poll 1 takes 0   -> !armed(1)         | 1 UP 0
-      poll 1 2 takes 0 -> !armed(1) !new(2) | 1 UP 0
-      poll 1 2 takes 1 -> armed(1) !new(2)  | 1 UP 0
-      poll 1 2         -> new(2)            | 2 UP 0
+      poll takes 0   -> !armed(0)         | 0 UP 0
+      poll 1 takes 0 -> !armed(0) !new(1) | 0 UP 0
+      poll 1 takes 1 -> armed(0) !new(1)  | 0 UP 0
+      poll 1         -> new(1)            | 1 UP 0
     `);
 
   test('an alert that was refused is said later, with the failures of then', () =>
@@ -329,10 +329,10 @@ describe('at least once', () => {
   test('recovered that was refused is said later; a second outage meanwhile is no second alert', () =>
     given(withRules(ONCE_MORE, { alertAfter: 1 }))`
       fail                   -> alert(1 60s)               | null DOWN 1
-      poll 1 takes 0         -> !recovered(1) !armed(1)    | 1 DOWN 0
-      fail                                                 | 1 DOWN 1
-      poll 1 2 takes 1       -> recovered(1) !armed(1) !new(2) | 1 UP 0
-      poll 1 2               -> armed(1) new(2)            | 2 UP 0
+      poll takes 0           -> !recovered(0) !armed(0)    | 0 DOWN 0
+      fail                                                 | 0 DOWN 1
+      poll 1 takes 1         -> recovered(0) !armed(0) !new(1) | 0 UP 0
+      poll 1                 -> armed(0) new(1)            | 1 UP 0
     `);
 
   test('a capped replay that nobody was told of stays above the saved cursor: a restart counts it again', () =>

@@ -1,9 +1,29 @@
 import type { Fact } from '../board/index.ts';
 import { type Event, type NewEvent, newEventId, otherEventId, wakeClassOf } from '../events/index.ts';
-import { type Fault, foldedName, type Instant, isoOf, type Reach, sameName } from '../model/index.ts';
+import {
+  type Fault,
+  foldedName,
+  type Instant,
+  isoOf,
+  type Reach,
+  type Span,
+  sameName,
+  spanAround,
+} from '../model/index.ts';
 import type { Tail, Taken } from '../sinks/index.ts';
-import type { Look, Mark, Row } from '../sources/index.ts';
-import { type Notice, type Offer, type Rules, type Saved, type Start, savedOf, type WatchState } from './state.ts';
+import type { Hole, Look, Mark, Row } from '../sources/index.ts';
+import { type AlarmSaying, alarmEvent, noticeEvent } from './said.ts';
+import {
+  type Alarm,
+  markAt,
+  type Notice,
+  type Offer,
+  type Rules,
+  type Saved,
+  type Start,
+  savedOf,
+  type WatchState,
+} from './state.ts';
 
 /** What happens to a watch. Time comes in with it. */
 export type Input = { readonly at: Instant } & (
@@ -34,13 +54,26 @@ export function openWatch(at: Instant, start: Start, saved: Saved | null, tail: 
   const cursor =
     start.is === 'seed' ? start.id : start.is === 'born' ? 0 : start.is === 'resume' ? saved?.cursor : null;
   const known = cursor !== null && cursor !== undefined;
+  const resumed = start.is === 'resume' ? saved : null;
+  const done = (resumed?.delivered_above ?? []).map(([from, to]) => ({ from, to }));
+  const corrupt = resumed?.state_corrupt;
   return {
-    mark: known ? { is: 'at', id: cursor } : { is: 'unset' },
-    arming: start.is === 'born' ? 'born' : known ? 'rearm' : 'baseline',
+    mark: known ? markAt(cursor, done).mark : { is: 'unset' },
+    arming: start.is === 'born' || start.is === 'corrupt' ? start.is : known ? 'rearm' : 'baseline',
+    why: 'why' in start && start.why !== undefined ? start.why : 'there was no saved position',
     reach: { is: 'unseen' },
     failures: saved?.consecutive_failures ?? 0,
     told: saved?.state ?? 'UP',
-    notices: start.is === 'born' ? [{ is: 'persona_added' }] : [],
+    notices: [
+      ...(start.is === 'born' ? [{ is: 'persona_added' as const }] : []),
+      ...(corrupt === undefined ? [] : [{ is: 'state_corrupt' as const, at: cursor ?? 0, why: corrupt }]),
+    ],
+    gapAlerted: resumed?.gap_alerted ?? null,
+    releaseAt: resumed?.pin_release_at ?? null,
+    wasPinned: done.length > 0 || resumed?.gap_alerted !== undefined || resumed?.pin_release_at !== undefined,
+    forgot: 0,
+    lossTold: resumed?.pin_evidence_intact === false,
+    hiddenTold: resumed?.unread_hidden === true,
     held: known && start.is !== 'seed' ? idsHeld(tail, rules, cursor) : [], // a seed is the operator's word: replay all
     beatAt: at,
     count: 0,
@@ -77,19 +110,29 @@ export function step(state: WatchState, input: Input, rules: Rules): Output {
 function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Output {
   const reach: Reach = before.reach.is === 'up' ? before.reach : { is: 'up', since: at };
   const armed = before.arming === 'armed' ? before : decide(before, look, rules);
-  const state: WatchState = { ...armed, reach, failures: 0 };
-  const cursor = state.mark.is === 'at' ? state.mark.id : 0;
+  // Without a position nothing can be missing above it.
+  const hole = before.mark.is === 'unset' ? undefined : look.evidence.hole;
+  const state = observed({ ...armed, reach, failures: 0 }, look);
+  const [cursor, done] = state.mark.is === 'at' ? [state.mark.id, state.mark.done ?? []] : [0, []];
   const above = look.evidence.rows.filter((row) => row.id > cursor);
   const held = state.held.length === 0 ? NOTHING_HELD : new Set(state.held);
-  const rows = above.filter((row) => !held.has(row.id) && !isSuppressed(row, rules));
-  const last = above.at(-1)?.id ?? cursor;
+  const isDone = ({ id }: Row): boolean => held.has(id) || (done.length > 0 && spanAround(done, id) !== null);
+  const rows = above.filter((row) => !isDone(row) && !isSuppressed(row, rules));
+  const last = Math.max(above.at(-1)?.id ?? cursor, done.at(-1)?.to ?? cursor);
+  const to =
+    hole === undefined
+      ? { mark: { is: 'at', id: last } as const, forgot: 0 }
+      : markAt(cursor, [...done, ...hole.spans]);
   const edge = state.told === 'DOWN' ? 'UP' : null;
-  const out = offering(state, at, rules, {
+  const out = offering({ ...state, forgot: state.forgot + to.forgot }, at, rules, {
     rows,
-    mark: { is: 'at', id: last },
+    mark: to.mark,
+    spans: hole?.spans ?? null,
+    closes: hole === undefined,
+    alarms: alarmsOf(state, look, hole, rules, cursor, above),
     facts: [],
     save: true,
-    saveFirst: before.arming === 'baseline' || before.arming === 'born',
+    saveFirst: before.arming === 'baseline' || before.arming === 'born' || before.arming === 'corrupt',
     edge,
     notices: state.notices,
   });
@@ -100,31 +143,90 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
   return { ...out, facts: [{ is: 'looked', at, persona, reach, unread, urgent, vital, cursor: handed }] };
 }
 
+/** When all unread mail is shown again, the next that is not is told again (trap 47). */
+function observed(state: WatchState, { evidence: { hidden } }: Look): WatchState {
+  return state.hiddenTold && hidden?.unread === 0 ? { ...state, hiddenTold: false } : state;
+}
+
+/** What is to be said of this look beside mail, as far as it was not said before. */
+function alarmsOf(
+  state: WatchState,
+  { evidence: { hidden, rows } }: Look,
+  hole: Hole | undefined,
+  rules: Rules,
+  cursor: number,
+  above: readonly Row[],
+): readonly AlarmSaying[] {
+  if (rules.delivery === 'at-most-once') return [];
+  const alarms: AlarmSaying[] = [];
+  if (hole !== undefined && state.gapAlerted !== cursor) alarms.push({ is: 'gap', cursor, hole });
+  if (hole !== undefined && state.forgot > 0 && !state.lossTold)
+    alarms.push({ is: 'evidence-lost', cursor, forgot: state.forgot });
+  if (hidden !== undefined && hidden.unread > 0 && !state.hiddenTold) {
+    const isAbove = isHiddenAbove(hidden.floor, hole, cursor, above);
+    const floor = hidden.floor ?? rows[0]?.id ?? null;
+    alarms.push({ is: 'unread-not-shown', cursor, unread: hidden.unread, floor, isAbove });
+  }
+  return alarms.filter(({ is }) => !rules.silenced.has(is));
+}
+
+/** Whether unread mail that the newest page does not show lies above the cursor; null: it can not be told. */
+function isHiddenAbove(
+  floor: number | null,
+  hole: Hole | undefined,
+  cursor: number,
+  above: readonly Row[],
+): boolean | null {
+  if (floor === null) return null;
+  if (floor <= cursor + 1) return false;
+  const isSeen = above.some((row) => row.id < floor && !row.read);
+  return isSeen ? true : hole === undefined ? false : null;
+}
+
 const NOTHING_HELD: ReadonlySet<number> = new Set();
 
 function isSuppressed(row: Row, rules: Rules): boolean {
   return rules.suppressed.size > 0 && rules.suppressed.has(foldedName(row.from));
 }
 
-/** The three first-poll branches, and the fourth for an inbox born during the run. Sets the cursor before any mail. */
+/**
+ * The three first-poll branches, a fourth for an inbox born during the run, and a fifth for a position that can not be
+ * read. Sets the cursor before any mail.
+ */
 function decide(state: WatchState, look: Look, rules: Rules): WatchState {
   const { rows, max } = look.evidence;
   const armed = (id: number, ...notices: Notice[]): WatchState => ({
     ...state,
     arming: 'armed',
-    mark: { is: 'at', id },
+    mark: state.mark.is === 'at' && state.mark.id === id ? state.mark : { is: 'at', id },
     held: state.held.filter((h) => h > id),
     notices: [...state.notices, ...notices, { is: 'armed' }],
   });
-  if (state.mark.is === 'unset') return armed(max);
+  if (state.arming === 'corrupt') {
+    const id = (rows[0]?.id ?? 1) - 1;
+    return { ...armed(id, { is: 'state_corrupt', at: id, why: state.why }), releaseAt: max, wasPinned: true };
+  }
+  if (state.mark.is === 'unset') return armed(max, ...skippedBy(state, look, rules));
   const cursor = state.mark.id;
   if (state.arming === 'born') return armed(cursor);
   if (cursor > max) return armed(cursor, { is: 'seed_ahead', seeded: cursor, currentMax: max });
+  if (state.wasPinned) return armed(cursor);
   const held = new Set(state.held);
   const replay = rows.filter((row) => row.id > cursor && !held.has(row.id)).length;
   if (replay > rules.maxReplay)
     return armed(max, { is: 'replay_capped', from: cursor, cappedTo: max, dropped: replay });
   return armed(cursor);
+}
+
+/** A baseline over unread mail says so; over none, or where rev 6 is kept to, it is silent. */
+function skippedBy(state: WatchState, { evidence: { rows, max }, unread }: Look, rules: Rules): readonly Notice[] {
+  const oldest = rows[0]?.id;
+  if (rules.delivery === 'at-most-once' || oldest === undefined) return [];
+  if (unread.is === 'exact' && unread.n === 0) return [];
+  const held = unread.is === 'exact' ? unread.n : null;
+  return [
+    { is: 'baseline_skipped', at: max, skipped: rows.length, range: [oldest, max], unread: held, why: state.why },
+  ];
 }
 
 function failed(before: WatchState, input: Extract<Input, { is: 'failed' }>, rules: Rules): Output {
@@ -153,6 +255,9 @@ export function beatIsDue(state: WatchState, at: Instant, rules: Rules): boolean
 interface Saying {
   readonly rows: readonly Row[];
   readonly mark: Mark;
+  readonly spans: readonly Span[] | null;
+  readonly alarms: readonly AlarmSaying[];
+  readonly closes: boolean;
   readonly facts: readonly Fact[];
   readonly save: boolean;
   /** The cursor was just set: it is saved before `armed` is told, so that a kill between them makes no second baseline. */
@@ -161,24 +266,40 @@ interface Saying {
   readonly notices: readonly Notice[];
 }
 
-const SILENT = { rows: [], facts: [], save: false, saveFirst: false, edge: null, notices: [] } as const;
+const SILENT = {
+  rows: [],
+  spans: null,
+  alarms: [],
+  closes: false,
+  facts: [],
+  save: false,
+  saveFirst: false,
+  edge: null,
+  notices: [],
+} as const;
 
-/** Builds the events of one poll in their total order: edge, notices, mail ascending, heartbeat (Kijito spec 6.1). */
+/**
+ * Builds the events of one poll in their total order: edge, notices, alarms of a gap, mail ascending, the alarm of unread
+ * mail that is not shown, heartbeat (Kijito spec 6.1, Kijito contract b).
+ */
 function offering(state: WatchState, at: Instant, rules: Rules, saying: Saying): Output {
   const cursor = state.mark.is === 'at' ? state.mark.id : null;
   const after = saying.mark.is === 'at' ? saying.mark.id : null;
   const beats = beatIsDue(state, at, rules);
   const events: Event[] = [];
   const ids: (number | null)[] = [];
+  const alarms: (Alarm | null)[] = [];
   let count = state.count;
   const head = (name: Event['event']) => {
     count += 1;
     return common(rules, at, name, otherEventId(rules.persona, name, rules.run, count));
   };
-  const say = (event: Event, id: number | null = null): void => {
+  const say = (event: Event, id: number | null = null, alarm: Alarm | null = null): void => {
     events.push(event);
     ids.push(id);
+    alarms.push(alarm);
   };
+  const raise = (alarm: AlarmSaying): void => say({ ...head('alert'), ...alarmEvent(alarm) }, null, alarm.is);
   if (saying.edge === 'DOWN') {
     const seconds = state.failures * rules.pollSeconds;
     say({ ...head('alert'), event: 'alert', reason: 'unreachable', consecutive_failures: state.failures, seconds });
@@ -186,11 +307,13 @@ function offering(state: WatchState, at: Instant, rules: Rules, saying: Saying):
     say({ ...head('recovered'), event: 'recovered', cursor });
   }
   for (const notice of saying.notices) say(noticeEvent(notice, head, cursor ?? 0));
+  for (const alarm of saying.alarms) if (alarm.is !== 'unread-not-shown') raise(alarm);
   for (const row of saying.rows) say(mailEvent(row, rules, at), row.id);
+  for (const alarm of saying.alarms) if (alarm.is === 'unread-not-shown') raise(alarm);
   if (beats) say({ ...head('heartbeat'), event: 'heartbeat', cursor: after });
 
-  const { mark, edge, notices, facts, save, saveFirst } = saying;
-  const offer: Offer = { events, ids, mark, edge, notices: notices.length, beats, save, at };
+  const { mark, spans, closes, edge, notices, facts, save, saveFirst } = saying;
+  const offer: Offer = { events, ids, alarms, mark, spans, closes, edge, notices: notices.length, beats, save, at };
   const next: WatchState = { ...state, count, offer };
   const settled = settle(next, offer, events.length);
   if (events.length > 0) return { state: next, offer: events, kept: savedOf(settled), facts, save: saveFirst };
@@ -224,36 +347,25 @@ function mailEvent(row: Row, rules: Rules, at: Instant): Event {
   return event;
 }
 
-function noticeEvent(notice: Notice, head: (name: Event['event']) => ReturnType<typeof common>, cursor: number): Event {
-  switch (notice.is) {
-    case 'persona_added':
-      return { ...head('persona_added'), event: 'persona_added' };
-    case 'armed':
-      return { ...head('armed'), event: 'armed', cursor };
-    case 'seed_ahead':
-      return { ...head('seed_ahead'), event: 'seed_ahead', seeded: notice.seeded, current_max: notice.currentMax };
-    case 'replay_capped':
-      return {
-        ...head('replay_capped'),
-        event: 'replay_capped',
-        capped_to: notice.cappedTo,
-        dropped: notice.dropped,
-      };
-  }
-}
-
 /** The state after the sink has settled the first `count` events of the offer. */
 function settle(state: WatchState, offer: Offer, count: number): WatchState {
   const edgeSaid = offer.edge !== null && count > 0;
   const lead = offer.edge === null ? 0 : 1;
   const noticesSaid = Math.min(Math.max(count - lead, 0), offer.notices);
   const blocked = offer.ids.slice(count).find((id) => id !== null);
-  const mark = blocked === undefined || blocked === null ? offer.mark : below(state.mark, blocked);
+  const mark = blocked === undefined || blocked === null ? offer.mark : below(state.mark, blocked, offer.spans);
   const cursor = mark.is === 'at' ? mark.id : 0;
+  const raised = new Set(offer.alarms.slice(0, count));
+  const isClosed = offer.closes && blocked === undefined;
   return {
     ...state,
+    ...(isClosed && isPinned(state) ? NO_PIN : {}),
+    ...(raised.has('gap') ? { gapAlerted: cursor } : {}),
+    ...(raised.has('evidence-lost') ? { lossTold: true } : {}),
     mark,
     held: state.held.length === 0 ? state.held : state.held.filter((id) => id > cursor),
+    hiddenTold: raised.has('unread-not-shown') ? true : state.hiddenTold,
+    releaseAt: state.releaseAt !== null && cursor >= state.releaseAt ? null : state.releaseAt,
     told: edgeSaid && offer.edge !== null ? offer.edge : state.told,
     notices: noticesSaid === 0 ? state.notices : state.notices.slice(noticesSaid),
     beatAt: offer.beats && count === offer.events.length ? offer.at : state.beatAt,
@@ -261,9 +373,18 @@ function settle(state: WatchState, offer: Offer, count: number): WatchState {
   };
 }
 
-/** Never past the first message that is not delivered, never backwards. */
-function below(mark: Mark, blocked: number): Mark {
-  return { is: 'at', id: Math.max(mark.is === 'at' ? mark.id : 0, blocked - 1) };
+const NO_PIN = { gapAlerted: null, wasPinned: false, forgot: 0, lossTold: false } as const;
+
+function isPinned(state: WatchState): boolean {
+  return state.gapAlerted !== null || state.wasPinned || state.forgot > 0 || state.lossTold;
+}
+
+/** Never past the first message that is not delivered, never backwards. `spans` is what the look knew of; null: all. */
+function below(mark: Mark, blocked: number, spans: readonly Span[] | null): Mark {
+  const [id, done] = mark.is === 'at' ? [mark.id, mark.done ?? []] : [0, []];
+  const known = spans ?? [{ from: id + 1, to: Number.MAX_SAFE_INTEGER }];
+  const taken = known.flatMap(({ from, to }) => (from < blocked ? [{ from, to: Math.min(to, blocked - 1) }] : []));
+  return markAt(id, [...done, ...taken]).mark;
 }
 
 function taken(state: WatchState, at: Instant, answer: Taken, rules: Rules): Output {

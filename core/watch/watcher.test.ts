@@ -28,6 +28,7 @@ function bench(options: { rules?: Partial<Rules>; keeps?: boolean } = {}) {
     heartbeatMs: null,
     suppressed: new Set(['bo']),
     delivery: 'at-least-once',
+    silenced: new Set(),
     ...options.rules,
   };
   const log: string[] = [];

@@ -1,8 +1,8 @@
 import type { Fact } from '../board/index.ts';
-import { type Fault, faultOf } from '../model/index.ts';
+import { Fault, faultOf } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import type { Sink } from '../sinks/index.ts';
-import type { Look, Persona, Source } from '../sources/index.ts';
+import type { Hole, Look, Persona, Source } from '../sources/index.ts';
 import { retryDelay } from './due.ts';
 import { type Rules, type Saved, sameSaved, savedOf, type WatchState } from './state.ts';
 import { beatIsDue, type Input, step } from './step.ts';
@@ -50,6 +50,8 @@ export interface Watcher extends AsyncDisposable {
   readonly state: WatchState;
   /** Null, or the earliest instant to offer held events again. */
   readonly retryAt: number | null;
+  /** Null, or when to look again although nothing may have changed: what is missing may be had then (D2). */
+  readonly walkAt: number | null;
 }
 
 export function createWatcher(options: WatcherOptions): Watcher {
@@ -58,6 +60,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let lastKept = savedOf(state);
   let refusals = 0;
   let retryAt: number | null = null;
+  let walkAt: number | null = null;
+  let walks = 0;
   let saveFault: Fault | null = null;
   let turn: Promise<void> = Promise.resolve();
   let waiting = 0;
@@ -105,6 +109,18 @@ export function createWatcher(options: WatcherOptions): Watcher {
     else put({ is: 'held', at: clock.now(), persona: persona.id, fault: taken.fault });
   }
 
+  async function failed(fault: Fault, abort: AbortSignal, isSettling: boolean = settling()): Promise<LookOutcome> {
+    walkAt = null;
+    await advance({ at: clock.now(), is: 'failed', fault, settling: isSettling }, abort);
+    return { is: 'failed', fault };
+  }
+
+  /** Rev 6 knows no pin: an inbox that can not be read as a whole is one that can not be read. */
+  function missing({ why }: Hole): Fault {
+    const after = state.mark.is === 'at' ? state.mark.id : 0;
+    return new Fault('shape', `${why}, so mail after ${after} may be missing`, { is: 'persona', key: persona.id });
+  }
+
   function keep(): void {
     if (saver === null) return;
     try {
@@ -130,11 +146,14 @@ export function createWatcher(options: WatcherOptions): Watcher {
         const fault = faultOf(error, { is: 'persona', key: persona.id });
         const isSettling = settling();
         if (cut.aborted) return { is: 'stopped' }; // it failed in a gap that was not known yet, and is looked at again
-        await advance({ at: clock.now(), is: 'failed', fault, settling: isSettling }, abort);
-        return { is: 'failed', fault };
+        return await failed(fault, abort, isSettling);
       }
       if (abort.aborted) return { is: 'stopped' };
       settling(); // a gap is told before what came in it
+      const { hole } = look.evidence;
+      if (hole !== undefined && rules.delivery === 'at-most-once') return await failed(missing(hole), abort);
+      walks = hole === undefined ? 0 : walks + 1;
+      walkAt = hole === undefined ? null : clock.now() + retryDelay(walks);
       await advance({ at: look.at, is: 'looked', look }, abort);
       return { is: 'healthy' };
     },
@@ -149,6 +168,9 @@ export function createWatcher(options: WatcherOptions): Watcher {
     },
     get retryAt() {
       return retryAt;
+    },
+    get walkAt() {
+      return walkAt;
     },
     [Symbol.asyncDispose]: () => sink[Symbol.asyncDispose](),
   };

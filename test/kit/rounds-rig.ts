@@ -149,6 +149,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
       heartbeatMs: null,
       suppressed: new Set(),
       delivery: 'at-least-once',
+      silenced: new Set(),
       ...setting.rules,
     };
     const sink: Sink<Saved> = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Event } from '../../core/events/index.ts';
-import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { exactly, Fault, merged, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
 import { EMPTY_TAIL, type Tail } from '../../core/sinks/index.ts';
-import type { Look, Row } from '../../core/sources/index.ts';
+import type { Evidence, Look, Row } from '../../core/sources/index.ts';
 import { openWatch, type Rules, type Saved, type Start, savedOf, step } from '../../core/watch/index.ts';
 
 type Input = Parameters<typeof step>[1];
@@ -27,6 +27,7 @@ export const RULES: Rules = {
   heartbeatMs: null,
   suppressed: new Set(),
   delivery: 'at-most-once',
+  silenced: new Set(),
 };
 /** At least once. */
 export const ONCE_MORE: Setting = { rules: { delivery: 'at-least-once' } };
@@ -37,6 +38,7 @@ export const T0 = Date.UTC(2026, 5, 20);
  * Plays a transcript: a list of what happens, each line with what comes of it.
  *
  *     poll 1 2/bo      the inbox holds message 1 from river and message 2 from bo; `poll 1-5` five messages
+ *     poll 8-9 hole    the same, and what lies between the cursor and 8 could not be had; `hidden=3`: see `lookOf`
  *     fail             the inbox could not be read
  *     beat             a tick that looks at nothing
  *     +60s             time passes (-60s: the wall clock is set back)
@@ -80,7 +82,7 @@ function play(script: string, setting: Setting): void {
     if (verb === 'beat') return act({ at, is: 'beat' }, takes);
     if (verb === 'restart') {
       const seed = words[0] === 'seed' ? ({ is: 'seed', id: Number(words[1]) } as const) : null;
-      const kept = words[0] === 'unsaved' ? null : savedOf(state);
+      const kept = words[0] === 'unsaved' ? null : (JSON.parse(JSON.stringify(savedOf(state))) as Saved);
       state = openWatch(at, seed ?? { is: 'resume' }, kept, { eventIds: sinkHolds }, rules);
       return '';
     }
@@ -108,22 +110,38 @@ export function answer(out: Output, count: number, at: number, rules: Rules): Ou
 export const REFUSED = new Fault('refused', 'refused', { is: 'source', key: 'kijito' });
 const FULL = new Fault('no-space', 'full', { is: 'machine', key: 'disk' });
 
-/** `1 2/bo 4-6` as rows. */
+/**
+ * `1 2/bo 4-6` as rows; `hole` when rows below them, and between them where ids are missing, could not be had;
+ * `hidden=3` when the hive says that so many unread ones are not shown.
+ */
 export function lookOf(words: readonly string[], at: number): Look {
-  const rows = words.flatMap((word): Row[] => {
-    const [ids = '', from = 'river'] = word.split('/');
-    const [first = 0, last = first] = ids.split('-').map(Number);
-    return Array.from({ length: last - first + 1 }, (_, i) => ({
-      id: first + i,
-      from,
-      created: '2026-06-20T00:00:00',
-      content: 'hello',
-      read: false,
-    }));
-  });
+  const rows = words
+    .filter((word) => /^\d/.test(word))
+    .flatMap((word): Row[] => {
+      const [ids = '', from = 'river'] = word.split('/');
+      const [first = 0, last = first] = ids.split('-').map(Number);
+      return Array.from({ length: last - first + 1 }, (_, i) => ({
+        id: first + i,
+        from,
+        created: '2026-06-20T00:00:00',
+        content: 'hello',
+        read: false,
+      }));
+    });
   const max = rows.at(-1)?.id ?? 0;
   const unread = exactly(rows.length);
-  return { at, unread, urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence: { is: 'log', rows, max } };
+  const floor = rows[0]?.id ?? null;
+  const spans = merged(rows.map(({ id }) => ({ from: id, to: id })));
+  const hole = { why: 'a page failed', spans, omitted: null, floor, walked: 0 };
+  const hidden = words.find((word) => word.startsWith('hidden='))?.slice('hidden='.length);
+  const evidence: Evidence = {
+    is: 'log',
+    rows,
+    max,
+    ...(words.includes('hole') ? { hole } : {}),
+    ...(hidden === undefined ? {} : { hidden: { unread: Number(hidden), floor } }),
+  };
+  return { at, unread, urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence };
 }
 
 export function worded(event: Event): string {
@@ -135,6 +153,9 @@ export function worded(event: Event): string {
     case 'heartbeat':
       return `${event.event}(${event.cursor})`;
     case 'alert':
+      if (event.reason === 'gap') return `gap(${event.cursor_at})`;
+      if (event.reason === 'evidence-lost') return `evidence-lost(${event.cursor_at} -${event.forgot})`;
+      if (event.reason === 'unread-not-shown') return `hidden(${event.unread_not_shown} ${event.above_watermark})`;
       return `alert(${event.consecutive_failures} ${event.seconds}s)`;
     case 'seed_ahead':
       return `seed_ahead(${event.seeded}>${event.current_max})`;
@@ -142,6 +163,10 @@ export function worded(event: Event): string {
       return `replay_capped(${event.capped_to} -${event.dropped})`;
     case 'persona_added':
       return 'persona_added';
+    case 'state_corrupt':
+      return `state_corrupt(${event.armed_at})`;
+    case 'baseline_skipped':
+      return `baseline_skipped(${event.id_range[0]}-${event.id_range[1]} ${event.unread_held})`;
   }
 }
 

@@ -197,6 +197,9 @@ export class Reference {
     if (floor === null) {
       excuse(this.rows);
       this.floor = max;
+      const oldest = this.rows[0]?.id;
+      if (this.rules.delivery === 'at-least-once' && oldest !== undefined)
+        say(() => `baseline_skipped ${oldest}-${max} ${this.rows.length}`);
     } else if (this.begin.is !== 'born') {
       const waiting = this.rows.filter(({ id }) => id > floor && !this.done.has(id));
       if (floor > max) {

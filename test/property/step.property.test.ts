@@ -34,6 +34,7 @@ class Real {
       heartbeatMs: rules.heartbeatMs,
       suppressed: new Set([rules.suppressed]),
       delivery: rules.delivery,
+      silenced: new Set(),
     });
     this.state = this.open(begin);
   }
@@ -119,7 +120,14 @@ function freeze<T>(value: T): T {
   return value;
 }
 
-const RANKS = ['alert recovered', 'persona_added', 'replay_capped seed_ahead', 'armed', 'new', 'heartbeat'];
+const RANKS = [
+  'alert recovered',
+  'persona_added',
+  'baseline_skipped replay_capped seed_ahead',
+  'armed',
+  'new',
+  'heartbeat',
+];
 
 /** The total order within one poll (Kijito spec 6.1), and mail by rising id. */
 function assertOrdered(events: readonly Event[]): void {
@@ -143,6 +151,9 @@ function worded(event: Event): string {
     case 'heartbeat':
       return `${event.event} ${event.cursor}`;
     case 'alert':
+      if (event.reason === 'gap') return `gap ${event.cursor_at} -${event.omitted}`;
+      if (event.reason === 'evidence-lost') return `evidence-lost ${event.cursor_at} -${event.forgot}`;
+      if (event.reason === 'unread-not-shown') return `hidden ${event.unread_not_shown} ${event.above_watermark}`;
       return `alert ${event.consecutive_failures} ${event.seconds}`;
     case 'seed_ahead':
       return `seed_ahead ${event.seeded} ${event.current_max}`;
@@ -150,6 +161,10 @@ function worded(event: Event): string {
       return `replay_capped ${event.capped_to} ${event.dropped}`;
     case 'persona_added':
       return 'persona_added';
+    case 'state_corrupt':
+      return `state_corrupt ${event.armed_at}`;
+    case 'baseline_skipped':
+      return `baseline_skipped ${event.id_range[0]}-${event.id_range[1]} ${event.unread_held}`;
   }
 }
 

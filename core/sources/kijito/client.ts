@@ -1,14 +1,21 @@
-import type { Count } from '../../model/index.ts';
-import type { Levels, Messages, Row } from '../source.ts';
+import type { Count, Span } from '../../model/index.ts';
+import type { Hidden, Hole, Levels, Messages, Row } from '../source.ts';
 
 /** What one inbox holds above a cursor. */
 export interface Window {
-  /** Every row above the cursor it was asked for, ascending, each id once; none when no cursor was given. */
+  /**
+   * Every row above the cursor it was asked for, except those that are done and those in the hole; ascending, each id
+   * once. Without a cursor the newest, as many as the hive gives at once.
+   */
   readonly rows: readonly Row[];
   /** The largest id the inbox has, 0 when empty. */
   readonly max: number;
   readonly unread: Count;
   readonly urgent: Count;
+  /** Absent: nothing is missing. */
+  readonly hole?: Hole;
+  /** Absent: the hive says nothing of it. */
+  readonly hidden?: Hidden;
 }
 
 /**
@@ -18,8 +25,8 @@ export interface Window {
 export interface HiveClient extends AsyncDisposable {
   /** Names as the hive spells them; never empty. Absent where there is no directory to ask. */
   personas?(signal: AbortSignal): Promise<readonly string[]>;
-  /** `after` null: there is no cursor yet, so only `max` and the counts are wanted. */
-  window(address: string, after: number | null, signal: AbortSignal): Window | Promise<Window>;
+  /** `after` null: there is no cursor yet. `done`: what lies above it and need not be fetched, as `merged` gives spans. */
+  window(address: string, after: number | null, signal: AbortSignal, done?: readonly Span[]): Window | Promise<Window>;
   /**
    * `hold` null: at once. Else waits up to `ms` for a change after `cursor`. Absent where there is no such list.
    * @throws Fault `not-found` when the server does not have it

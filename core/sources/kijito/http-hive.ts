@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import type { Scope } from '../../model/index.ts';
+import type { Scope, Span } from '../../model/index.ts';
 import { type Answer, shownUrl } from '../../net/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import type { HiveClient, Window } from './client.ts';
 import type { Hive } from './hive.ts';
-import { levelsOf, namesOf, type Page, pageOf, type Reading, walkBack, windowOf } from './read/index.ts';
+import { levelsOf, namesOf, newestRows, type Page, pageOf, type Reading, walkBack, windowOf } from './read/index.ts';
 
 /** How bytes are fetched; `httpClient` of core/net is one. */
 export interface Fetcher extends AsyncDisposable {
@@ -63,25 +63,30 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
   const inboxScope = (address: string): Scope =>
     hive.is === 'single' ? scope : { is: 'persona', key: `${scope.key}/${address}` };
 
-  async function window(address: string, after: number | null, signal: AbortSignal): Promise<Window> {
+  async function window(
+    address: string,
+    after: number | null,
+    signal: AbortSignal,
+    done: readonly Span[] = [],
+  ): Promise<Window> {
     const url = hive.inbox(address);
     const reading = readingOf(url, inboxScope(address));
     const { body } = await fetched(url, signal);
     const known = seen.get(address);
-    if (known !== undefined && isSame(known.print, body) && (after === null || after >= known.window.max))
+    if (known !== undefined && after !== null && after >= known.window.max && isSame(known.print, body))
       return known.window;
     const owner = hive.is === 'single' ? '' : address;
     const newest = pageOf(body, reading, owner);
     const found = windowOf(newest);
     seen.set(address, { print: printOf(body), window: found });
-    if (after === null) return found;
+    if (after === null) return { ...found, rows: newestRows(newest, contentChars) };
     const older = async (before: number): Promise<Page> => {
       const page = hive.inbox(address);
       page.searchParams.set('before_id', String(before));
       const { body } = await fetched(page, signal);
       return pageOf(body, readingOf(page, reading.scope), owner);
     };
-    return walkBack(newest, { after, contentChars, older, reading });
+    return walkBack(newest, { after, done, contentChars, older, reading, signal });
   }
 
   const common = {

@@ -40,20 +40,20 @@ export function kijitoSource({ id, client, clock, members }: KijitoOptions): Sou
     }
     return (await client.personas(signal)).map((address) => kijitoPersona(address, members));
   };
-  const lookOf = ({ rows, max, unread, urgent }: Window): Look => ({
+  const lookOf = ({ unread, urgent, ...log }: Window): Look => ({
     at: clock.now(),
     unread,
     urgent,
     vital: VITAL_NOT_REPORTED,
-    evidence: { is: 'log', rows, max },
+    evidence: { is: 'log', ...log },
   });
   return {
     id,
     kind: KIJITO_KIND,
     personas,
     look(persona, from, signal) {
-      const after = from.is === 'at' ? from.id : null;
-      const window = client.window(persona.address, after, signal);
+      const [after, done] = from.is === 'at' ? [from.id, from.done ?? []] : [null, []];
+      const window = client.window(persona.address, after, signal, done);
       return window instanceof Promise ? window.then(lookOf) : lookOf(window);
     },
     ...(client.pending === undefined ? {} : { pending: pendingOf(client.pending.bind(client)) }),

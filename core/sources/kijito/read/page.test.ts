@@ -29,7 +29,14 @@ function refused(value: unknown): string {
 }
 
 test('an empty list is healthy and whole', () => {
-  assert.deepEqual(page({ result: [] }), { rows: [], older: { is: 'whole' }, unreadHere: 0, unread: exactly(0) });
+  assert.deepEqual(page({ result: [] }), {
+    rows: [],
+    older: { is: 'whole' },
+    unreadHere: 0,
+    unread: exactly(0),
+    notShown: 0,
+    omitted: null,
+  });
 });
 
 test('rows in any order come out ascending', () =>
@@ -139,8 +146,28 @@ for (const [name, value, says] of [
   ['a continuation above the oldest row', window({ truncated: true, next_before_id: 6 }), /oldest row is 5/],
   ['an empty page that points back (trap 19)', window({ truncated: true, next_before_id: 5 }, []), /it is empty/],
 ] as const) {
-  test(`${name} is a contradiction`, () => assert.match(refused(value), says));
+  test(`${name} is a contradiction: neither half is believed, and its rows are`, () => {
+    const { older, rows } = page(value);
+    assert.ok(older.is === 'unsaid');
+    assert.match(older.why, says);
+    assert.equal(rows.length, value.result.length);
+  });
 }
+
+test('trap 28: what is not shown is known only of a page that is whole, or withholds and continues; 0 beside a contradiction says nothing', () => {
+  const bounded = { truncated: true, next_before_id: 5 };
+  assert.equal(page(window({})).notShown, 0);
+  assert.equal(page(window({ ...bounded, unread_not_shown: 0 })).notShown, 0);
+  assert.equal(page(window({ ...bounded, unread_not_shown: 7 })).notShown, 7);
+  assert.equal(page(window(bounded)).notShown, null);
+  assert.equal(page(window({ truncated: true, next_before_id: null, unread_not_shown: 0 })).notShown, null);
+  assert.equal(page(window({ truncated: true, next_before_id: null, unread_not_shown: 2 })).notShown, 2);
+});
+
+test('how many rows are left out is known only where the count limit left none out', () => {
+  assert.equal(page(window({ size_dropped: 3, next_before_id: 5 })).omitted, 3);
+  assert.equal(page(window({ truncated: true, size_dropped: 3, next_before_id: 5 })).omitted, null);
+});
 
 test('unread of a bounded page adds what the server says is not shown; else it is a lower bound', () => {
   const bounded = { truncated: true, next_before_id: 5 };

@@ -9,7 +9,8 @@ export interface WireRow {
 
 /**
  * What a page says of older rows. `whole`: there are none, or the server knows no windows and sends everything (D13).
- * `older`: rows below `before` were withheld. `unsaid`: it can not be told.
+ * `older`: rows below `before` were withheld. `unsaid`: it can not be told, or the page contradicts itself, and then
+ * neither half of it is believed (Kijito contract, traps 17 to 21).
  */
 export type Older =
   | { readonly is: 'whole' }
@@ -24,13 +25,17 @@ export interface Page {
   readonly unreadHere: number | null;
   /** Unread rows of the whole inbox, as far as this page, being the newest, can tell. */
   readonly unread: Count;
+  /** Unread rows that this page, being the newest, leaves out; null: it does not say (trap 28). */
+  readonly notShown: number | null;
+  /** Rows left out, where it says how many. */
+  readonly omitted: number | null;
 }
 
 /**
  * One answer of `GET /api/inbox` by the health rule (Kijito contract a and l): an object with a list `result` of objects
  * with an id, a safe integer from 1 on, no id twice. Rows may come in any order. `owner` is the persona whose inbox it
  * is, empty where that is not known: the pending list does not count a persona's own mail, so neither does this.
- * @throws Fault `not-json` or `shape`, also where the page contradicts itself about what it withholds (traps 18 to 21)
+ * @throws Fault `not-json` or `shape`
  */
 export function pageOf(body: Uint8Array, reading: Reading, owner: string): Page {
   const { envelope, result } = envelopeOf(body, reading);
@@ -40,9 +45,16 @@ export function pageOf(body: Uint8Array, reading: Reading, owner: string): Page 
     if (id === before) throw faultIn(reading, 'shape', `the id ${id} comes twice`);
     before = id;
   }
-  const older = olderOf(envelope, rows[0]?.id ?? null, reading);
+  const older = olderOf(envelope, rows[0]?.id ?? null);
   const unreadHere = unreadAmong(rows, owner);
-  return { rows, older, unreadHere, unread: unreadOf(envelope, unreadHere, older) };
+  return {
+    rows,
+    older,
+    unreadHere,
+    unread: unreadOf(envelope, unreadHere, older),
+    notShown: notShownOf(envelope, older),
+    omitted: omittedOf(envelope),
+  };
 }
 
 function rowOf(value: unknown, index: number, reading: Reading): WireRow {
@@ -55,19 +67,18 @@ function rowOf(value: unknown, index: number, reading: Reading): WireRow {
   return { id, fields: value };
 }
 
-function olderOf(envelope: Readonly<Record<string, unknown>>, oldest: number | null, reading: Reading): Older {
+function olderOf(envelope: Readonly<Record<string, unknown>>, oldest: number | null): Older {
   const { truncated, size_dropped: dropped, next_before_id: next } = envelope;
   if (truncated === undefined && dropped === undefined && next === undefined) return { is: 'whole' };
   // A flag that is neither true nor false, and a count that is none, stand for an omission of unknown size.
   const withheld = !isOneOf(truncated, [undefined, false]) || !isOneOf(dropped, [undefined, 0]);
-  const refuse = (what: string): never => {
-    throw faultIn(reading, 'shape', what);
-  };
-  if (next === null) return withheld ? refuse('it withheld rows, and says that there are none older') : { is: 'whole' };
-  if (!isCount(next)) return { is: 'unsaid', why: `"next_before_id" is ${kindOf(next)}` };
-  if (!withheld) return refuse(`it withheld nothing, and continues before ${next}`);
-  if (oldest === null) return refuse(`it is empty, and continues before ${next}`);
-  if (next !== oldest) return refuse(`it continues before ${next}, but its oldest row is ${oldest}`);
+  const unsaid = (why: string): Older => ({ is: 'unsaid', why });
+  if (next === null) return withheld ? unsaid('it withheld rows, and says that there are none older') : { is: 'whole' };
+  if (!isCount(next))
+    return unsaid(`it does not say whether there are older rows: "next_before_id" is ${kindOf(next)}`);
+  if (!withheld) return unsaid(`it withheld nothing, and continues before ${next}`);
+  if (oldest === null) return unsaid(`it is empty, and continues before ${next}`);
+  if (next !== oldest) return unsaid(`it continues before ${next}, but its oldest row is ${oldest}`);
   return { is: 'older', before: next };
 }
 
@@ -81,6 +92,22 @@ function unreadOf(envelope: Readonly<Record<string, unknown>>, shown: number | n
   if (older.is === 'whole') return exactly(shown);
   const { unread_not_shown: hidden } = envelope;
   return older.is === 'older' && isCount(hidden) ? exactly(shown + hidden) : { is: 'atLeast', n: shown };
+}
+
+/**
+ * What the server says is unread and not in this page. Of a page that withholds nothing that is none; where it withheld
+ * rows and can not be believed about the rest, 0 says nothing (trap 28).
+ */
+function notShownOf(envelope: Readonly<Record<string, unknown>>, older: Older): number | null {
+  if (older.is === 'whole') return 0;
+  const { unread_not_shown: hidden } = envelope;
+  if (!isCount(hidden)) return null;
+  return older.is === 'unsaid' && hidden === 0 ? null : hidden;
+}
+
+/** `truncated` does not say how many rows the count limit withheld; then `size_dropped` is not all of them. */
+function omittedOf({ truncated, size_dropped: dropped }: Readonly<Record<string, unknown>>): number | null {
+  return isOneOf(truncated, [undefined, false]) && isCount(dropped) ? dropped : null;
 }
 
 function unreadAmong(rows: readonly WireRow[], owner: string): number | null {

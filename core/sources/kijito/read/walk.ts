@@ -1,7 +1,7 @@
-import { type Count, exactly, type Fault, UNKNOWN } from '../../../model/index.ts';
-import type { Row } from '../../source.ts';
+import { type Count, exactly, faultOf, merged, type Span, spanAround, UNKNOWN } from '../../../model/index.ts';
+import type { Hole, Row } from '../../source.ts';
 import type { Window } from '../client.ts';
-import { faultIn, type Reading } from './answer.ts';
+import type { Reading } from './answer.ts';
 import type { Page, WireRow } from './page.ts';
 import { trimmed } from './row.ts';
 
@@ -10,21 +10,28 @@ export const PAGE_BUDGET = 50;
 
 export interface Walk {
   readonly after: number;
+  /** Spans above `after` whose rows need not be fetched again, as `merged` gives them. */
+  readonly done: readonly Span[];
   readonly contentChars: number | null;
   /** Fetches the newest rows below an id. */
   readonly older: (before: number) => Promise<Page>;
   readonly reading: Reading;
+  readonly signal: AbortSignal;
 }
 
 /** The newest page alone: what there is to say without a cursor. */
 export function windowOf(page: Page): Window {
-  return { rows: [], max: page.rows.at(-1)?.id ?? 0, unread: page.unread, urgent: UNKNOWN };
+  const { unread, notShown } = page;
+  const hidden = notShown === null ? {} : { hidden: { unread: notShown, floor: page.rows[0]?.id ?? null } };
+  return { rows: [], max: page.rows.at(-1)?.id ?? 0, unread, urgent: UNKNOWN, ...hidden };
 }
 
 /**
- * From the newest page back to the cursor: every row above `after`. Only a page that reaches the cursor, or one that
- * says it is the last, ends the walk; nothing is ever skipped (Kijito contract, traps 14 to 21).
- * @throws Fault `shape` when a page is in the way of that, `shape` over the page budget, and what `older` throws
+ * From the newest page back to the cursor: every row above `after` that is not done. Only a page that reaches the cursor,
+ * or one that says it is the last, ends the walk; whatever else ends it leaves a hole, and what was had is given all the
+ * same (Kijito contract, traps 14 to 21). A look after that goes on below what is done by then, so a hole of any size is
+ * closed in the end.
+ * @throws what the signal aborts with
  */
 export function walkBack(newest: Page, walk: Walk): Window | Promise<Window> {
   if (!reaches(newest, walk.after)) return walkOn(newest, walk);
@@ -33,20 +40,43 @@ export function walkBack(newest: Page, walk: Walk): Window | Promise<Window> {
 
 async function walkOn(newest: Page, walk: Walk): Promise<Window> {
   const pages: Row[][] = [keep(newest.rows, walk)];
+  const spans: Span[] = [...spanOf(newest.rows, walk.after)];
+  const found = (hole: { readonly hole?: Hole }, unread: Count = newest.unread): Window => ({
+    ...windowOf(newest),
+    rows: pages.reverse().flat(),
+    unread,
+    ...hole,
+  });
+  const holed = (why: string): Window => {
+    const walked = pages.slice(1).reduce((sum, rows) => sum + rows.length, 0);
+    const { omitted } = newest;
+    const hole = { why: `${walk.reading.from()}: ${why}`, spans: merged(spans), omitted, walked };
+    return found({ hole: { ...hole, floor: newest.rows[0]?.id ?? null } });
+  };
   let page = newest;
-  let unread: Count = newest.unread;
-  let unreadSoFar = newest.unreadHere;
+  let unread = newest.unreadHere;
   while (!reaches(page, walk.after)) {
-    const before = continuation(page, walk);
-    if (pages.length === PAGE_BUDGET) throw stuck(walk, `the cursor is not reached within ${PAGE_BUDGET} pages`);
-    page = await walk.older(before);
+    if (page.older.is !== 'older') return holed(page.older.is === 'unsaid' ? page.older.why : 'it ends');
+    const known = spanAround(walk.done, page.older.before - 1);
+    const before = known?.from ?? page.older.before;
+    if (before <= walk.after + 1) break;
+    if (pages.length === PAGE_BUDGET)
+      return holed(`the cursor ${walk.after} is not reached within ${PAGE_BUDGET} pages`);
+    try {
+      page = await walk.older(before);
+    } catch (error) {
+      walk.signal.throwIfAborted();
+      return holed(faultOf(error, walk.reading.scope).message);
+    }
     const newestId = page.rows.at(-1)?.id ?? 0;
-    if (newestId >= before) throw stuck(walk, `asked for rows before ${before}, it holds ${newestId}`);
+    if (newestId >= before) return holed(`asked for rows before ${before}, it holds ${newestId}`);
     pages.push(keep(page.rows, walk));
-    unreadSoFar = unreadSoFar === null || page.unreadHere === null ? null : unreadSoFar + page.unreadHere;
+    // From its oldest row up to where it was asked from, this page leaves nothing out.
+    spans.push(...spanOf(page.rows, walk.after, before - 1));
+    unread = unread === null || page.unreadHere === null || known !== null ? null : unread + page.unreadHere;
   }
-  if (pages.length > 1 && page.older.is === 'whole') unread = unreadSoFar === null ? UNKNOWN : exactly(unreadSoFar);
-  return { ...windowOf(newest), rows: pages.reverse().flat(), unread };
+  if (pages.length === 1 || page.older.is !== 'whole') return found({});
+  return found({}, unread === null ? UNKNOWN : exactly(unread));
 }
 
 /** Ids are whole numbers: nothing lies between the cursor and the id after it. */
@@ -55,21 +85,19 @@ function reaches(page: Page, after: number): boolean {
   return page.older.is === 'whole' || (oldest !== undefined && oldest <= after + 1);
 }
 
-function continuation(page: Page, walk: Walk): number {
-  switch (page.older.is) {
-    case 'older':
-      return page.older.before;
-    case 'unsaid':
-      throw stuck(walk, `it does not say whether there are older rows: ${page.older.why}`);
-    case 'whole':
-      throw stuck(walk, 'there is nothing to continue with'); // `reaches` has ended the walk before
-  }
+function spanOf(rows: readonly WireRow[], after: number, top?: number): readonly Span[] {
+  const [oldest, newest] = [rows[0]?.id, rows.at(-1)?.id];
+  if (oldest === undefined || newest === undefined) return [];
+  return [{ from: Math.max(oldest, after + 1), to: top ?? newest }];
 }
 
-function stuck({ reading, after }: Walk, what: string): Fault {
-  return faultIn(reading, 'shape', `${what}, so mail after ${after} may be missing`);
+function keep(rows: readonly WireRow[], { after, contentChars, done }: Walk): Row[] {
+  return rows
+    .filter(({ id }) => id > after && (done.length === 0 || spanAround(done, id) === null))
+    .map((row) => trimmed(row, contentChars));
 }
 
-function keep(rows: readonly WireRow[], { after, contentChars }: Walk): Row[] {
-  return rows.filter(({ id }) => id > after).map((row) => trimmed(row, contentChars));
+/** The rows of the newest page, for who has no cursor. */
+export function newestRows({ rows }: Page, contentChars: number | null): readonly Row[] {
+  return rows.map((row) => trimmed(row, contentChars));
 }

@@ -1,0 +1,30 @@
+/** Whole numbers from `from` to `to`, both included. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The same numbers as few spans, ascending, none touching the next. */
+export function merged(spans: readonly Span[]): readonly Span[] {
+  const all: { from: number; to: number }[] = [];
+  for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
+    const last = all.at(-1);
+    if (last !== undefined && from <= last.to + 1) last.to = Math.max(last.to, to);
+    else all.push({ from, to });
+  }
+  return all;
+}
+
+/** The span that holds a number; `spans` as `merged` gives them. */
+export function spanAround(spans: readonly Span[], n: number): Span | null {
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const span = spans[middle];
+    if (span !== undefined && span.to < n) low = middle + 1;
+    else high = middle;
+  }
+  const span = spans[low];
+  return span !== undefined && span.from <= n ? span : null;
+}
