@@ -11,8 +11,11 @@ import {
   spanAround,
 } from '../model/index.ts';
 import type { Tail, Taken } from '../sinks/index.ts';
-import type { Hole, Look, Mark, Row } from '../sources/index.ts';
+import type { Look, Mark, Row } from '../sources/index.ts';
+import { alarmsOf, observed } from './alarms.ts';
+import { decide } from './arm.ts';
 import { type AlarmSaying, alarmEvent, noticeEvent } from './said.ts';
+import { settle } from './settle.ts';
 import {
   type Alarm,
   markAt,
@@ -143,90 +146,10 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
   return { ...out, facts: [{ is: 'looked', at, persona, reach, unread, urgent, vital, cursor: handed }] };
 }
 
-/** When all unread mail is shown again, the next that is not is told again (trap 47). */
-function observed(state: WatchState, { evidence: { hidden } }: Look): WatchState {
-  return state.hiddenTold && hidden?.unread === 0 ? { ...state, hiddenTold: false } : state;
-}
-
-/** What is to be said of this look beside mail, as far as it was not said before. */
-function alarmsOf(
-  state: WatchState,
-  { evidence: { hidden, rows } }: Look,
-  hole: Hole | undefined,
-  rules: Rules,
-  cursor: number,
-  above: readonly Row[],
-): readonly AlarmSaying[] {
-  if (rules.delivery === 'at-most-once') return [];
-  const alarms: AlarmSaying[] = [];
-  if (hole !== undefined && state.gapAlerted !== cursor) alarms.push({ is: 'gap', cursor, hole });
-  if (hole !== undefined && state.forgot > 0 && !state.lossTold)
-    alarms.push({ is: 'evidence-lost', cursor, forgot: state.forgot });
-  if (hidden !== undefined && hidden.unread > 0 && !state.hiddenTold) {
-    const isAbove = isHiddenAbove(hidden.floor, hole, cursor, above);
-    const floor = hidden.floor ?? rows[0]?.id ?? null;
-    alarms.push({ is: 'unread-not-shown', cursor, unread: hidden.unread, floor, isAbove });
-  }
-  return alarms.filter(({ is }) => !rules.silenced.has(is));
-}
-
-/** Whether unread mail that the newest page does not show lies above the cursor; null: it can not be told. */
-function isHiddenAbove(
-  floor: number | null,
-  hole: Hole | undefined,
-  cursor: number,
-  above: readonly Row[],
-): boolean | null {
-  if (floor === null) return null;
-  if (floor <= cursor + 1) return false;
-  const isSeen = above.some((row) => row.id < floor && !row.read);
-  return isSeen ? true : hole === undefined ? false : null;
-}
-
 const NOTHING_HELD: ReadonlySet<number> = new Set();
 
 function isSuppressed(row: Row, rules: Rules): boolean {
   return rules.suppressed.size > 0 && rules.suppressed.has(foldedName(row.from));
-}
-
-/**
- * The three first-poll branches, a fourth for an inbox born during the run, and a fifth for a position that can not be
- * read. Sets the cursor before any mail.
- */
-function decide(state: WatchState, look: Look, rules: Rules): WatchState {
-  const { rows, max } = look.evidence;
-  const armed = (id: number, ...notices: Notice[]): WatchState => ({
-    ...state,
-    arming: 'armed',
-    mark: state.mark.is === 'at' && state.mark.id === id ? state.mark : { is: 'at', id },
-    held: state.held.filter((h) => h > id),
-    notices: [...state.notices, ...notices, { is: 'armed' }],
-  });
-  if (state.arming === 'corrupt') {
-    const id = (rows[0]?.id ?? 1) - 1;
-    return { ...armed(id, { is: 'state_corrupt', at: id, why: state.why }), releaseAt: max, wasPinned: true };
-  }
-  if (state.mark.is === 'unset') return armed(max, ...skippedBy(state, look, rules));
-  const cursor = state.mark.id;
-  if (state.arming === 'born') return armed(cursor);
-  if (cursor > max) return armed(cursor, { is: 'seed_ahead', seeded: cursor, currentMax: max });
-  if (state.wasPinned) return armed(cursor);
-  const held = new Set(state.held);
-  const replay = rows.filter((row) => row.id > cursor && !held.has(row.id)).length;
-  if (replay > rules.maxReplay)
-    return armed(max, { is: 'replay_capped', from: cursor, cappedTo: max, dropped: replay });
-  return armed(cursor);
-}
-
-/** A baseline over unread mail says so; over none, or where rev 6 is kept to, it is silent. */
-function skippedBy(state: WatchState, { evidence: { rows, max }, unread }: Look, rules: Rules): readonly Notice[] {
-  const oldest = rows[0]?.id;
-  if (rules.delivery === 'at-most-once' || oldest === undefined) return [];
-  if (unread.is === 'exact' && unread.n === 0) return [];
-  const held = unread.is === 'exact' ? unread.n : null;
-  return [
-    { is: 'baseline_skipped', at: max, skipped: rows.length, range: [oldest, max], unread: held, why: state.why },
-  ];
 }
 
 function failed(before: WatchState, input: Extract<Input, { is: 'failed' }>, rules: Rules): Output {
@@ -345,46 +268,6 @@ function mailEvent(row: Row, rules: Rules, at: Instant): Event {
   if (rules.address !== '' && sameName(row.from, rules.address)) event.self = true;
   if (row.content !== null) event.content = row.content;
   return event;
-}
-
-/** The state after the sink has settled the first `count` events of the offer. */
-function settle(state: WatchState, offer: Offer, count: number): WatchState {
-  const edgeSaid = offer.edge !== null && count > 0;
-  const lead = offer.edge === null ? 0 : 1;
-  const noticesSaid = Math.min(Math.max(count - lead, 0), offer.notices);
-  const blocked = offer.ids.slice(count).find((id) => id !== null);
-  const mark = blocked === undefined || blocked === null ? offer.mark : below(state.mark, blocked, offer.spans);
-  const cursor = mark.is === 'at' ? mark.id : 0;
-  const raised = new Set(offer.alarms.slice(0, count));
-  const isClosed = offer.closes && blocked === undefined;
-  return {
-    ...state,
-    ...(isClosed && isPinned(state) ? NO_PIN : {}),
-    ...(raised.has('gap') ? { gapAlerted: cursor } : {}),
-    ...(raised.has('evidence-lost') ? { lossTold: true } : {}),
-    mark,
-    held: state.held.length === 0 ? state.held : state.held.filter((id) => id > cursor),
-    hiddenTold: raised.has('unread-not-shown') ? true : state.hiddenTold,
-    releaseAt: state.releaseAt !== null && cursor >= state.releaseAt ? null : state.releaseAt,
-    told: edgeSaid && offer.edge !== null ? offer.edge : state.told,
-    notices: noticesSaid === 0 ? state.notices : state.notices.slice(noticesSaid),
-    beatAt: offer.beats && count === offer.events.length ? offer.at : state.beatAt,
-    offer: null,
-  };
-}
-
-const NO_PIN = { gapAlerted: null, wasPinned: false, forgot: 0, lossTold: false } as const;
-
-function isPinned(state: WatchState): boolean {
-  return state.gapAlerted !== null || state.wasPinned || state.forgot > 0 || state.lossTold;
-}
-
-/** Never past the first message that is not delivered, never backwards. `spans` is what the look knew of; null: all. */
-function below(mark: Mark, blocked: number, spans: readonly Span[] | null): Mark {
-  const [id, done] = mark.is === 'at' ? [mark.id, mark.done ?? []] : [0, []];
-  const known = spans ?? [{ from: id + 1, to: Number.MAX_SAFE_INTEGER }];
-  const taken = known.flatMap(({ from, to }) => (from < blocked ? [{ from, to: Math.min(to, blocked - 1) }] : []));
-  return markAt(id, [...done, ...taken]).mark;
 }
 
 function taken(state: WatchState, at: Instant, answer: Taken, rules: Rules): Output {

@@ -1,0 +1,43 @@
+import type { Span } from '../model/index.ts';
+import type { Mark } from '../sources/index.ts';
+import { markAt, type Offer, type WatchState } from './state.ts';
+
+/** The state after the sink has settled the first `count` events of the offer. */
+export function settle(state: WatchState, offer: Offer, count: number): WatchState {
+  const edgeSaid = offer.edge !== null && count > 0;
+  const lead = offer.edge === null ? 0 : 1;
+  const noticesSaid = Math.min(Math.max(count - lead, 0), offer.notices);
+  const blocked = offer.ids.slice(count).find((id) => id !== null);
+  const mark = blocked === undefined || blocked === null ? offer.mark : below(state.mark, blocked, offer.spans);
+  const cursor = mark.is === 'at' ? mark.id : 0;
+  const raised = new Set(offer.alarms.slice(0, count));
+  const isClosed = offer.closes && blocked === undefined;
+  return {
+    ...state,
+    ...(isClosed && isPinned(state) ? NO_PIN : {}),
+    ...(raised.has('gap') ? { gapAlerted: cursor } : {}),
+    ...(raised.has('evidence-lost') ? { lossTold: true } : {}),
+    mark,
+    held: state.held.length === 0 ? state.held : state.held.filter((id) => id > cursor),
+    hiddenTold: raised.has('unread-not-shown') ? true : state.hiddenTold,
+    releaseAt: state.releaseAt !== null && cursor >= state.releaseAt ? null : state.releaseAt,
+    told: edgeSaid && offer.edge !== null ? offer.edge : state.told,
+    notices: noticesSaid === 0 ? state.notices : state.notices.slice(noticesSaid),
+    beatAt: offer.beats && count === offer.events.length ? offer.at : state.beatAt,
+    offer: null,
+  };
+}
+
+const NO_PIN = { gapAlerted: null, wasPinned: false, forgot: 0, lossTold: false } as const;
+
+function isPinned(state: WatchState): boolean {
+  return state.gapAlerted !== null || state.wasPinned || state.forgot > 0 || state.lossTold;
+}
+
+/** Never past the first message that is not delivered, never backwards. `spans` is what the look knew of; null: all. */
+function below(mark: Mark, blocked: number, spans: readonly Span[] | null): Mark {
+  const [id, done] = mark.is === 'at' ? [mark.id, mark.done ?? []] : [0, []];
+  const known = spans ?? [{ from: id + 1, to: Number.MAX_SAFE_INTEGER }];
+  const taken = known.flatMap(({ from, to }) => (from < blocked ? [{ from, to: Math.min(to, blocked - 1) }] : []));
+  return markAt(id, [...done, ...taken]).mark;
+}
