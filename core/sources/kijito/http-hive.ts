@@ -56,6 +56,7 @@ function isSame(print: Uint8Array, body: Uint8Array): boolean {
 export function httpHive(options: HttpHiveOptions): HiveClient {
   const { hive, fetcher, clock, contentChars, scope } = options;
   const seen = new Map<string, Seen>();
+  let sendsWindows = false;
 
   const fetched = (url: URL, signal: AbortSignal, deadlineMs?: number): Promise<{ readonly body: Uint8Array }> =>
     fetcher.get(url.pathname + url.search, signal, deadlineMs === undefined ? {} : { deadlineMs });
@@ -76,7 +77,12 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     if (known !== undefined && after !== null && after >= known.window.max && isSame(known.print, body))
       return known.window;
     const owner = hive.is === 'single' ? '' : address;
-    const newest = pageOf(body, reading, owner);
+    const pageIn = (body: Uint8Array, of: Reading): Page => {
+      const page = pageOf(body, of, owner, sendsWindows);
+      sendsWindows ||= page.isWindow;
+      return page;
+    };
+    const newest = pageIn(body, reading);
     const found = windowOf(newest);
     seen.set(address, { print: printOf(body), window: found });
     if (after === null) return { ...found, rows: newestRows(newest, contentChars) };
@@ -84,7 +90,7 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
       const page = hive.inbox(address);
       page.searchParams.set('before_id', String(before));
       const { body } = await fetched(page, signal);
-      return pageOf(body, readingOf(page, reading.scope), owner);
+      return pageIn(body, readingOf(page, reading.scope));
     };
     return walkBack(newest, { after, done, contentChars, older, reading, signal });
   }

@@ -31,6 +31,7 @@ function refused(value: unknown): string {
 test('an empty list is healthy and whole', () => {
   assert.deepEqual(page({ result: [] }), {
     rows: [],
+    isWindow: false,
     older: { is: 'whole' },
     unreadHere: 0,
     unread: exactly(0),
@@ -98,6 +99,12 @@ const window = (fields: object, rows = [row(5), row(6, { read: true })]) => ({ r
 test('no window field at all is a server that sends everything (D13)', () => {
   assert.deepEqual(page(window({})).older, { is: 'whole' });
   assert.deepEqual(page(window({ unread_not_shown: 0, size_truncated: false })).older, { is: 'whole' });
+});
+
+test('D13: a page without any window field, of a server that sends them, is cut and not the whole inbox', () => {
+  const cut = pageOf(Buffer.from(JSON.stringify(window({}))), READING, 'Zoë', true);
+  assert.equal(cut.older.is, 'unsaid');
+  assert.deepEqual([cut.unread, cut.notShown], [{ is: 'atLeast', n: 1 }, null]);
 });
 
 test('nothing withheld and an explicit null is the end', () => {

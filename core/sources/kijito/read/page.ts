@@ -20,6 +20,8 @@ export type Older =
 /** One healthy page of an inbox: the newest rows below some id, ascending. */
 export interface Page {
   readonly rows: readonly WireRow[];
+  /** It has fields of a window: this server sends windows, and a page without any is cut (D13). */
+  readonly isWindow: boolean;
   readonly older: Older;
   /** Unread rows of this page; null when one does not say plainly whether it is. Mail to oneself is never unread. */
   readonly unreadHere: number | null;
@@ -35,9 +37,10 @@ export interface Page {
  * One answer of `GET /api/inbox` by the health rule (Kijito contract a and l): an object with a list `result` of objects
  * with an id, a safe integer from 1 on, no id twice. Rows may come in any order. `owner` is the persona whose inbox it
  * is, empty where that is not known: the pending list does not count a persona's own mail, so neither does this.
+ * `sendsWindows`: a page of this server had the fields of one before.
  * @throws Fault `not-json` or `shape`
  */
-export function pageOf(body: Uint8Array, reading: Reading, owner: string): Page {
+export function pageOf(body: Uint8Array, reading: Reading, owner: string, sendsWindows = false): Page {
   const { envelope, result } = envelopeOf(body, reading);
   const rows = result.map((value, index) => rowOf(value, index, reading)).sort((a, b) => a.id - b.id);
   let before = 0;
@@ -45,10 +48,12 @@ export function pageOf(body: Uint8Array, reading: Reading, owner: string): Page 
     if (id === before) throw faultIn(reading, 'shape', `the id ${id} comes twice`);
     before = id;
   }
-  const older = olderOf(envelope, rows[0]?.id ?? null);
+  const isWindow = WINDOW_FIELDS.some((field) => envelope[field] !== undefined);
+  const older = isWindow || sendsWindows ? olderOf(envelope, rows[0]?.id ?? null) : WHOLE;
   const unreadHere = unreadAmong(rows, owner);
   return {
     rows,
+    isWindow,
     older,
     unreadHere,
     unread: unreadOf(envelope, unreadHere, older),
@@ -56,6 +61,9 @@ export function pageOf(body: Uint8Array, reading: Reading, owner: string): Page 
     omitted: omittedOf(envelope),
   };
 }
+
+const WINDOW_FIELDS = ['truncated', 'size_dropped', 'next_before_id'] as const;
+const WHOLE: Older = { is: 'whole' };
 
 function rowOf(value: unknown, index: number, reading: Reading): WireRow {
   if (!isRecord(value)) throw faultIn(reading, 'shape', `row ${index} is ${kindOf(value)}, not an object`);
@@ -69,11 +77,10 @@ function rowOf(value: unknown, index: number, reading: Reading): WireRow {
 
 function olderOf(envelope: Readonly<Record<string, unknown>>, oldest: number | null): Older {
   const { truncated, size_dropped: dropped, next_before_id: next } = envelope;
-  if (truncated === undefined && dropped === undefined && next === undefined) return { is: 'whole' };
   // A flag that is neither true nor false, and a count that is none, stand for an omission of unknown size.
   const withheld = !isOneOf(truncated, [undefined, false]) || !isOneOf(dropped, [undefined, 0]);
   const unsaid = (why: string): Older => ({ is: 'unsaid', why });
-  if (next === null) return withheld ? unsaid('it withheld rows, and says that there are none older') : { is: 'whole' };
+  if (next === null) return withheld ? unsaid('it withheld rows, and says that there are none older') : WHOLE;
   if (!isCount(next))
     return unsaid(`it does not say whether there are older rows: "next_before_id" is ${kindOf(next)}`);
   if (!withheld) return unsaid(`it withheld nothing, and continues before ${next}`);
