@@ -126,6 +126,29 @@ describe('hivebar hive', () => {
     assert.equal(gone.code, 1);
   });
 
+  test('add with a proxy keeps it, and list shows it', async () => {
+    const token = join(home, 'token');
+    writeFileSync(token, 'secret\n', { mode: 0o600 });
+    const args = [
+      'https://api.kijito.ai',
+      '--name',
+      'hosted',
+      '--token-file',
+      token,
+      '--proxy',
+      'http://127.0.0.1:3128',
+    ];
+    assert.deepEqual(await hivebar('hive', 'add', ...args), {
+      code: 0,
+      out: 'hosted is https://api.kijito.ai: its personas are hosted-NAME, from the next start of hivebar on\n',
+      err: '',
+    });
+    const hosted = { name: 'hosted', base: 'https://api.kijito.ai', tokenFile: token, proxy: 'http://127.0.0.1:3128' };
+    assert.deepEqual(kept(), { hives: [hosted] });
+    const { out } = await hivebar('hive', 'list');
+    assert.ok(out.includes(`hosted   https://api.kijito.ai  (token: ${token}, proxy: http://127.0.0.1:3128)`), out);
+  });
+
   test('what can not be a further hive is refused, and nothing is written', async () => {
     write(
       '{"primary": {"is": "kijito", "base": "http://127.0.0.1:7474"}, "hives": [{"name": "a", "base": "http://h"}]}',
@@ -142,6 +165,9 @@ describe('hivebar hive', () => {
       [['http://h/?q=1', '--name', 'b'], /neither query nor fragment/],
       [['ftp://h', '--name', 'b'], /neither http nor https/],
       [['http://i', '--name', 'b', '--token-file', '/nowhere'], /can not be read/],
+      [['http://i', '--name', 'b', '--proxy', 'socks5://p'], /neither http nor https/],
+      [['http://i', '--name', 'b', '--proxy', 'http://me:pw@p'], /user name or password stands in the URL of p:/],
+      [['http://127.0.0.1:1', '--name', 'b', '--proxy', 'http://p'], /is this machine/],
     ] as const) {
       const { code, err } = await hivebar('hive', 'add', ...args);
       assert.ok(code > 0, args.join(' '));

@@ -13,17 +13,22 @@ import { stderrLog } from './stderr-log.ts';
 const NEXT_START = 'from the next start of hivebar on';
 
 export const command: Command = {
-  usage: 'hive add URL [--name NAME] [--token-file FILE] | list [--json] | remove NAME|URL',
+  usage: 'hive add URL [--name NAME] [--token-file FILE] [--proxy URL] | list [--json] | remove NAME|URL',
   about: [
     'The hives that hivebar watches beside the primary one. NAME is the prefix of their personas: ada of the hive team is',
     'team-ada, in status, files and commands. Without --name it is the first part of the host name.',
     '',
-    '  --token-file FILE   the token the hive asks for',
+    '  --token-file FILE   the token the hive asks for; read again when the hive refuses it',
+    '  --proxy URL         go through this proxy, as http://127.0.0.1:3128; variables of the environment are not read',
     '  --json              list as JSON',
   ],
   examples: [
     { run: 'hivebar hive add https://team.example.org', does: 'watch a hive, as team' },
     { run: 'hivebar hive add http://10.0.0.5:7474 --name office', does: 'one on the local network' },
+    {
+      run: 'hivebar hive add https://api.kijito.ai --name hosted --token-file ~/.kijito-token',
+      does: 'the hosted one',
+    },
     { run: 'hivebar hive remove office', does: 'no longer watch it; its event files stay' },
   ],
   async run(args, io) {
@@ -50,10 +55,13 @@ function list(io: Io, { primary, hives }: Settings, json: boolean): number {
   const rows = [
     { name: 'primary', at: first },
     ...(primary?.is === 'kijito' ? [{ name: 'local', at: 'this machine' }] : []),
-    ...hives.map(({ name, base, tokenFile }) => ({
-      name,
-      at: tokenFile === undefined ? base : `${base}  (token: ${tokenFile})`,
-    })),
+    ...hives.map(({ name, base, tokenFile, proxy }) => {
+      const more = [
+        ...(tokenFile === undefined ? [] : [`token: ${tokenFile}`]),
+        ...(proxy === undefined ? [] : [`proxy: ${proxy}`]),
+      ];
+      return { name, at: more.length === 0 ? base : `${base}  (${more.join(', ')})` };
+    }),
   ];
   const width = Math.max(...rows.map(({ name }) => name.length));
   for (const { name, at } of rows) io.out(`${name.padEnd(width)}  ${printable(at)}\n`);
@@ -67,6 +75,7 @@ function add(io: Io, config: string, said: Adds): number {
     name: nameOf(said),
     base: said.url,
     ...(tokenFile === null ? {} : { tokenFile }),
+    ...(said.proxy === null ? {} : { proxy: said.proxy }),
   };
   checkHive(hive);
   if (tokenFile !== null) readCredential({ tokenFile, tokenVariable: undefined, authHeader: null }, log);
@@ -129,6 +138,7 @@ interface Adds {
   readonly url: string;
   readonly name: string | null;
   readonly tokenFile: string | null;
+  readonly proxy: string | null;
 }
 
 type Said =
@@ -143,20 +153,21 @@ function parsed(args: readonly string[]): Said {
       options: {
         name: { type: 'string' },
         'token-file': { type: 'string' },
+        proxy: { type: 'string' },
         json: { type: 'boolean', default: false },
       },
       allowPositionals: true,
     });
     const [verb, what, ...rest] = positionals;
-    const { name, 'token-file': tokenFile, json } = values;
+    const { name, 'token-file': tokenFile, proxy, json } = values;
     if (rest.length > 0) throw new Error(`too much: ${rest.join(' ')}`);
-    if (verb !== 'add' && (name !== undefined || tokenFile !== undefined))
-      throw new Error('--name and --token-file are for hive add');
+    if (verb !== 'add' && (name !== undefined || tokenFile !== undefined || proxy !== undefined))
+      throw new Error('--name, --token-file and --proxy are for hive add');
     if (verb !== 'list' && json) throw new Error('--json is for hive list');
     switch (verb) {
       case 'add':
         if (what === undefined) throw new Error('hive add: needs the URL of a hive');
-        return { verb, url: what, name: name ?? null, tokenFile: tokenFile ?? null };
+        return { verb, url: what, name: name ?? null, tokenFile: tokenFile ?? null, proxy: proxy ?? null };
       case 'list':
         if (what !== undefined) throw new Error(`hive list: too much (${what})`);
         return { verb, json };

@@ -1,6 +1,12 @@
 import type { LocalHive } from '../../core/inbox/index.ts';
 import type { Scope } from '../../core/model/index.ts';
-import { AS_WRITTEN, httpClient, readCredential } from '../../core/net/index.ts';
+import {
+  AS_WRITTEN,
+  type Credentials,
+  httpClient,
+  readCredential,
+  tokenFileCredentials,
+} from '../../core/net/index.ts';
 import {
   type HiveClient,
   hiveAt,
@@ -33,6 +39,7 @@ export interface WatchedHive {
 /** Prefixes of every source beside the primary hive: a bare name may not begin with one. */
 const RESERVED = ['local-', 'garden-', 'bc-', 'prism-'];
 const KIJITO = 'http://127.0.0.1:7474';
+const TOKEN = 'KIJITOMON_TOKEN';
 const PROBE_MS = 1000;
 
 /**
@@ -54,8 +61,8 @@ export async function primaryOf(
 }
 
 async function kijitoAnswers(machine: Machine): Promise<boolean> {
-  const probe = { id: 'probe', base: KIJITO, members: directory('', RESERVED), credential: null };
-  const { source } = kijitoHive(probe, null, PROBE_MS, machine);
+  const probe = { id: 'probe', base: KIJITO, members: directory('', RESERVED), credential: null, proxy: undefined };
+  const { source } = kijitoHive(probe, null, machine, PROBE_MS);
   try {
     await source.personas(machine.stop);
     return true;
@@ -66,7 +73,10 @@ async function kijitoAnswers(machine: Machine): Promise<boolean> {
   }
 }
 
-/** The hives of this machine: the primary first, those of the settings last. */
+/**
+ * The hives of this machine: the primary first, those of the settings last. Each is a source of its own, with its own
+ * connections, token and proxy; what is wrong with one, its token file included, is its trouble alone, and tried again.
+ */
 export function hivesOf(
   primary: Primary,
   settings: Settings,
@@ -74,19 +84,49 @@ export function hivesOf(
   machine: Machine,
 ): readonly WatchedHive[] {
   const reserved = [...RESERVED, ...settings.hives.map(({ name }) => `${name}-`)];
-  const further = settings.hives.map(({ name: id, base, tokenFile }) => {
-    const credential = tokenFile === undefined ? null : { tokenFile, tokenVariable: undefined };
-    return kijitoHive({ id, base, members: directory(`${id}-`, reserved), credential }, settings, undefined, machine);
+  const further = settings.hives.map(({ name: id, base, tokenFile, proxy }) => {
+    const credential = tokenFile === undefined ? null : tokenOf(id, tokenFile, machine);
+    return kijitoHive({ id, base, members: directory(`${id}-`, reserved), credential, proxy }, settings, machine);
   });
   if (primary.is === 'local') return [localHive(local, directory('', reserved), machine), ...further];
-  const { base } = primary;
-  const credential = { tokenFile: settings.tokenFile ?? null, tokenVariable: machine.env.KIJITOMON_TOKEN };
-  const far = { id: 'kijito', base, members: directory('', reserved), credential };
+  const id = 'kijito';
+  const { base, proxy } = primary;
+  const credential =
+    settings.tokenFile === undefined ? tokenOfVariable(machine) : tokenOf(id, settings.tokenFile, machine);
   return [
-    kijitoHive(far, settings, undefined, machine),
+    kijitoHive({ id, base, members: directory('', reserved), credential, proxy }, settings, machine),
     localHive(local, directory('local-', reserved), machine),
     ...further,
   ];
+}
+
+function tokenOf(id: string, path: string, { clock, log }: Machine): Credentials {
+  return tokenFileCredentials({ path, scope: { is: 'source', key: id }, clock, log });
+}
+
+/** Only the primary hive's: one variable can not be the token of several. */
+function tokenOfVariable({ env, log }: Machine): Credentials {
+  const tokenVariable = env[TOKEN];
+  const isSet = tokenVariable !== undefined && tokenVariable.trim() !== '';
+  return {
+    about: isSet ? `the token in ${TOKEN}` : 'a request without a token',
+    header: () => readCredential({ tokenFile: null, tokenVariable, authHeader: null }, log),
+    replaced: () => false,
+  };
+}
+
+/**
+ * For everything that starts programs: the token in the environment is for the hive alone (Kijito contract D12). A view and
+ * no copy, since a copy would know `Path` and not `PATH` on Windows.
+ */
+export function withoutToken(machine: Machine): Machine {
+  const isToken = (key: string | symbol): boolean => typeof key === 'string' && key.toUpperCase() === TOKEN;
+  const env = new Proxy(machine.env, {
+    get: (all, key) => (isToken(key) ? undefined : Reflect.get(all, key)),
+    has: (all, key) => !isToken(key) && Reflect.has(all, key),
+    ownKeys: (all) => Reflect.ownKeys(all).filter((key) => !isToken(key)),
+  });
+  return { ...machine, env };
 }
 
 type Directory = Members & { readonly is: 'directory' };
@@ -95,24 +135,25 @@ interface FarHive {
   readonly id: string;
   readonly base: string;
   readonly members: Directory;
-  readonly credential: { readonly tokenFile: string | null; readonly tokenVariable: string | undefined } | null;
+  readonly credential: Credentials | null;
+  readonly proxy: string | undefined;
 }
 
 function kijitoHive(
-  { id, base, members, credential: given }: FarHive,
+  { id, base, members, credential, proxy }: FarHive,
   settings: Settings | null,
-  deadlineMs: number | undefined,
   machine: Machine,
+  deadlineMs?: number,
 ): WatchedHive {
   const scope: Scope = { is: 'source', key: id };
   const hive = hiveAt(base, scope);
-  const credential = given === null ? null : readCredential({ ...given, authHeader: null }, machine.log);
   const fetcher = httpClient({
     url: base,
     policy: AS_WRITTEN,
     scope,
     userAgent: `hivebar/${version()}`,
     credential,
+    ...(proxy === undefined ? {} : { proxy }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   });
   const holdMs = settings === null || settings.holdSeconds === 0 ? null : settings.holdSeconds * 1000;

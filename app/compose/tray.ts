@@ -15,7 +15,7 @@ import { loadPage, startStatus } from '../status/index.ts';
 import { version } from '../version.node.ts';
 import { catchUpAfterGaps } from './catch-up.ts';
 import { greet } from './greeting.ts';
-import { hivesOf, primaryOf } from './hives.ts';
+import { hivesOf, primaryOf, withoutToken } from './hives.ts';
 import { claimInstance, type Running } from './instance.ts';
 import type { Machine } from './machine.ts';
 import { keepQuietHours } from './quiet-hours.ts';
@@ -75,6 +75,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     db,
     disk,
     clock,
+    clocks: machine.clocks,
     directory,
     journal: join(dirs.state, JOURNAL),
     rotation: { maxBytes: settings.eventsMaxBytes, keep: settings.eventsKeep },
@@ -109,7 +110,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     if (surfaces !== null) return surfaces;
     throw new Fault('usage', 'hivebar is still starting: try again in a moment', { is: 'machine', key: 'action' });
   };
-  const login = loginStart(machine);
+  const login = loginStart(withoutToken(machine));
   const house: House = {
     knows: (persona) => board.snapshot().personas.some(({ id }) => id === persona),
     poll: (persona) => poll(watches, persona),
@@ -168,7 +169,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       port: status.port,
       onceLink: status.onceLink,
       runDirectory: dirs.run,
-      machine: stopping,
+      machine: withoutToken(stopping),
     });
     surfaces = started;
     void tellAutostart();

@@ -4,24 +4,8 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { CERTIFICATE, KEY } from '../../test/kit/fake-hive-tls.ts';
 import { AS_WRITTEN, httpClient, onlyPublicAnd } from './index.ts';
-
-// Made for these tests and known to everybody: proves nothing, protects nothing. Valid for hive.test until 2124.
-const KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgIXjvdSjUvukqB2m6
-Q0Y5JJKouFytKBGOJvs6YaA5mPOhRANCAATVVKFCXnsxPLORROBbMEHx9yaaJbiH
-6f6kNA5i+Si4hFXbPM+hiPoguMFDCAw4+rAxMP5R++emzT+Tu7f2Dt+H
------END PRIVATE KEY-----`;
-const CERTIFICATE = `-----BEGIN CERTIFICATE-----
-MIIBYjCCAQegAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAloaXZlLnRl
-c3QwIBcNMjQwMTAxMDAwMDAwWhgPMjEyNDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
-CWhpdmUudGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNVUoUJeezE8s5FE
-4FswQfH3JpoluIfp/qQ0DmL5KLiEVds8z6GI+iC4wUMIDDj6sDEw/lH756bNP5O7
-t/YO34ejSDBGMBQGA1UdEQQNMAuCCWhpdmUudGVzdDAPBgNVHRMBAf8EBTADAQH/
-MB0GA1UdDgQWBBSO0KTHQRN6qVAfNtqzu2m96/9xbzAKBggqhkjOPQQDAgNJADBG
-AiEAinb6yv2BGDFNCaL9ag1O/uzmIeYLOnVGzYcA2l9Jv+4CIQCpZL/jadTsuhX2
-KwV/XHMk5nwHTyg1SCAl8Z69OlUeqg==
------END CERTIFICATE-----`;
 
 const server = createServer({ key: KEY, cert: CERTIFICATE }, (_request, response) => response.end('{"result":[]}'));
 const trusted = getCACertificates('default');

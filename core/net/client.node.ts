@@ -5,10 +5,19 @@ import { isIPv6 } from 'node:net';
 import type BuildConnector from 'undici/lib/core/connect.js';
 import type UndiciPool from 'undici/lib/dispatcher/pool.js';
 import { Fault, type Scope } from '../model/index.ts';
-import type { Header } from './credentials.ts';
+import { type Credentials, fixedCredentials, type Header } from './credentials.ts';
 import { type Answer, Exchange } from './exchange.ts';
-import { type AddressPolicy, type Admission, admit, LOCAL_ADDRESSES, type Target, targetOf } from './policy.ts';
+import {
+  type AddressPolicy,
+  type Admission,
+  admit,
+  LOCAL_ADDRESSES,
+  proxyOf,
+  type Target,
+  targetOf,
+} from './policy.ts';
 import { shownUrl } from './shown-url.ts';
+import { tunnels } from './tunnel.node.ts';
 
 /** All addresses of a host name, in the order they should be tried. Rejects when there is none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
@@ -21,8 +30,10 @@ export interface HttpOptions {
   readonly scope: Scope;
   /** A named agent: the hosted service refuses library defaults (Kijito contract a). */
   readonly userAgent: string;
-  /** Sent with every request; null for none. */
-  readonly credential: Header | null;
+  /** Sent with every request; null for none. One that may change is asked for another when it is refused. */
+  readonly credential: Header | Credentials | null;
+  /** Every request goes through this one, and its name, not the target's, is resolved here. Default: none, whatever the environment says. */
+  readonly proxy?: string;
   /** For one whole request, from name look-up to the last byte. Default 5000. */
   readonly deadlineMs?: number;
   /** Default 16 MiB. */
@@ -35,7 +46,8 @@ export interface HttpOptions {
 export interface HttpClient extends AsyncDisposable {
   /**
    * @param path path and query of the target
-   * @throws Fault for everything that is not a whole 2xx answer; `signal.reason` as soon as the signal aborts
+   * @throws Fault for everything that is not a whole 2xx answer, and for credentials that are not there; `signal.reason`
+   *   as soon as the signal aborts
    */
   get(path: string, signal: AbortSignal, options?: { readonly deadlineMs?: number }): Promise<Answer>;
   /**
@@ -63,31 +75,36 @@ const ATTEMPT_MS = 1000;
 /**
  * A client of one target. Each connection goes to addresses checked in the same breath, so nothing can change between
  * check and use; redirects are never followed, and proxy variables of the environment are not read (Kijito contract f,
- * D7, D11, D24).
- * @throws Fault `bad-url` or `blocked` for what is known to be wrong without asking anybody
+ * D7, D11, D24). A connection that is lost is made anew from a new look-up.
+ * @throws Fault `bad-url`, `blocked` or `usage` for what is known to be wrong without asking anybody
  */
 export function httpClient(options: HttpOptions): HttpClient {
   const target = targetOf(options.url, options.policy, options.scope);
   const { deadlineMs = DEADLINE_MS, maxBytes = MAX_BYTES, scope, userAgent, credential } = options;
-  const headers = {
-    'user-agent': userAgent,
-    accept: 'application/json',
-    'accept-encoding': 'identity',
-    ...(credential === null ? {} : { [credential.name]: credential.value }),
-  };
+  const credentials = credentialsOf(credential);
+  const common = { 'user-agent': userAgent, accept: 'application/json', 'accept-encoding': 'identity' };
   // Not limited in number: who asks limits how much it asks at once, and a request that waits for a connection behind
   // hanging ones would fail with them.
   const { Pool, buildConnector } = undici();
-  const names = guardedLookup(target, scope, options.resolve ?? resolveBySystem);
+  const proxy = options.proxy === undefined ? null : proxyOf(options.proxy, target, scope);
+  const names = guardedLookup(proxy ?? target, scope, options.resolve ?? resolveBySystem);
+  const direct = buildConnector({
+    lookup: names.lookup,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
+    timeout: deadlineMs,
+    allowH2: false,
+  });
+  const through =
+    proxy === null
+      ? null
+      : tunnels({
+          ...{ target, proxy, scope, userAgent, lookup: names.lookup },
+          ...{ secure: direct, timeoutMs: deadlineMs, attemptMs: ATTEMPT_MS },
+        });
   const open = () =>
     new Pool(target.url.origin, {
-      connect: buildConnector({
-        lookup: names.lookup,
-        autoSelectFamily: true,
-        autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
-        timeout: deadlineMs,
-        allowH2: false,
-      }),
+      connect: through?.connect ?? direct,
       headersTimeout: 0, // the deadline of the exchange covers both, and more
       bodyTimeout: 0,
       allowH2: false,
@@ -95,57 +112,98 @@ export function httpClient(options: HttpOptions): HttpClient {
   let pool = open();
   /** Until their connections are closed. */
   const dropped = new Set<Promise<void>>();
+  const close = (): Promise<void> => {
+    const closing = pool.destroy();
+    through?.drop();
+    return closing;
+  };
+
+  function ask(path: string, header: Header | null, withinMs: number, signal: AbortSignal): Promise<Answer> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const url = new URL(path, target.url.origin);
+    const settled = (): void => {
+      clearTimeout(late);
+      signal.removeEventListener('abort', stop);
+    };
+    const exchange = new Exchange({ url, scope }, maxBytes, settled, names.answered);
+    const stop = (): void => exchange.cut(signal.reason);
+    const late = setTimeout(
+      () => exchange.cut(new Fault('timeout', `${shownUrl(url)}: no whole answer within ${withinMs} ms`, scope)),
+      withinMs,
+    );
+    signal.addEventListener('abort', stop, { once: true });
+    const headers = header === null ? common : { ...common, [header.name]: header.value };
+    try {
+      pool.dispatch({ path: url.pathname + url.search, method: 'GET', headers }, exchange);
+    } catch (error) {
+      exchange.cut(error);
+    }
+    return exchange.answer;
+  }
+
   return {
-    get(path, signal, own = {}) {
-      if (signal.aborted) return Promise.reject(signal.reason);
-      const url = new URL(path, target.url.origin);
+    async get(path, signal, own = {}) {
       const within = own.deadlineMs ?? deadlineMs;
-      const settled = (): void => {
-        clearTimeout(late);
-        signal.removeEventListener('abort', stop);
-      };
-      const exchange = new Exchange({ url, scope }, maxBytes, settled);
-      const stop = (): void => exchange.cut(signal.reason);
-      const late = setTimeout(
-        () => exchange.cut(new Fault('timeout', `${shownUrl(url)}: no whole answer within ${within} ms`, scope)),
-        within,
-      );
-      signal.addEventListener('abort', stop, { once: true });
+      const start = performance.now();
+      const header = credentials.header();
       try {
-        pool.dispatch({ path: url.pathname + url.search, method: 'GET', headers }, exchange);
+        return await ask(path, header, within, signal);
       } catch (error) {
-        exchange.cut(error);
+        if (!isRefusal(error)) throw error;
+        if (!credentials.replaced(header)) throw withToken(error, credentials);
       }
-      return exchange.answer;
+      try {
+        return await ask(path, credentials.header(), Math.max(1, within - (performance.now() - start)), signal);
+      } catch (error) {
+        throw isRefusal(error) ? withToken(error, credentials) : error;
+      }
     },
     reset() {
-      const closing = pool.destroy().finally(() => dropped.delete(closing));
+      const closing = close().finally(() => dropped.delete(closing));
       dropped.add(closing);
       names.forget();
       pool = open();
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([pool.destroy(), ...dropped]);
+      await Promise.all([close(), ...dropped]);
     },
   };
 }
 
+function credentialsOf(given: Header | Credentials | null): Credentials {
+  return given !== null && 'header' in given ? given : fixedCredentials(given);
+}
+
+function isRefusal(error: unknown): error is Fault {
+  return error instanceof Fault && error.code === 'unauthorized';
+}
+
+/** With the token that was refused, so that a person knows which file to look at. */
+function withToken(fault: Fault, { about }: Credentials): Fault {
+  return new Fault(fault.code, `${fault.message} to ${about}`, fault.scope, { cause: fault });
+}
+
 interface GuardedLookup {
   readonly lookup: LookupFunction;
-  /** Nobody further waits for the resolution under way. What was admitted stays so. */
+  /** A whole answer came: from now on the target is held to the class it came from. */
+  answered(): void;
+  /** Nobody further waits for the resolution under way. What answered once stays the class. */
   forget(): void;
 }
 
 /**
  * The look-up of every connection that is made by name: resolve, check all addresses, connect to no other. Requests that
- * ask at the same moment share one resolution. (A literal never comes here: `targetOf` has checked it.)
+ * ask at the same moment share one resolution. (A literal never comes here: `targetOf` has checked it.) A class holds
+ * only when somebody answered from there: the network of a hotel says an address of its own for every name until one has
+ * logged in, and would shut out the real one for as long as the process lives.
  */
 function guardedLookup(target: Target, scope: Scope, resolve: Resolve): GuardedLookup {
   let admission: Admission = target.admission;
+  let admitted: Admission = admission;
   let underWay: Promise<readonly string[]> | null = null;
   const addressesOf = async (name: string): Promise<readonly string[]> => {
     const addresses = target.host.is === 'local' ? LOCAL_ADDRESSES : await resolve(name);
-    admission = admit(admission, name, addresses, scope);
+    admitted = admit(admission, name, addresses, scope);
     return addresses;
   };
   return {
@@ -164,6 +222,9 @@ function guardedLookup(target: Target, scope: Scope, resolve: Resolve): GuardedL
           ),
         (error) => done(error, []),
       );
+    },
+    answered() {
+      admission = admitted;
     },
     forget() {
       underWay = null;

@@ -58,18 +58,18 @@ test('the credential goes with every request', async () => {
 });
 
 const BROKEN: readonly (readonly [name: string, fault: HiveFault, code: FaultCode, says: RegExp])[] = [
-  ['a body cut in the middle (D1)', { is: 'truncated' }, 'broken', /broke off/],
-  ['a garbage status line (D1)', { is: 'garbage' }, 'broken', /not HTTP/],
-  ['a bad chunk (D1)', { is: 'bad-chunk' }, 'broken', /not HTTP/],
-  ['a reset (D1)', { is: 'reset' }, 'broken', /broke off/],
+  ['D1: a body cut in the middle', { is: 'truncated' }, 'broken', /broke off/],
+  ['D1: a garbage status line', { is: 'garbage' }, 'broken', /not HTTP/],
+  ['D1: a bad chunk', { is: 'bad-chunk' }, 'broken', /not HTTP/],
+  ['D1: a reset', { is: 'reset' }, 'broken', /broke off/],
   ['500', { is: 'status', status: 500 }, 'status', /answered 500/],
-  ['403', { is: 'status', status: 403 }, 'status', /answered 403/],
-  ['204 (D19)', { is: 'status', status: 204 }, 'status', /204, which has no content/],
-  ['304 (D19)', { is: 'status', status: 304 }, 'status', /not modified/],
+  ['403', { is: 'status', status: 403 }, 'unauthorized', /answered 403 \(forbidden\) to a request without a token/],
+  ['D19: 204', { is: 'status', status: 204 }, 'status', /204, which has no content/],
+  ['D19: 304', { is: 'status', status: 304 }, 'status', /not modified/],
   ['404', { is: 'status', status: 404 }, 'not-found', /404/],
   ['401', { is: 'status', status: 401 }, 'unauthorized', /401/],
   [
-    'an answer in gzip (D20)',
+    'D20: an answer in gzip',
     { is: 'body', body: 'x', headers: { 'content-encoding': 'gzip' } },
     'not-json',
     /"gzip", though only identity/,
@@ -114,7 +114,7 @@ test('a redirect is never followed, not even to the same host', async () => {
   assert.equal(hive.asked('personas').length, 0);
 });
 
-test('the deadline is one for the whole request: hanging and dripping bodies end with it (D7)', async () => {
+test('D7: the deadline is one for the whole request: hanging and dripping bodies end with it', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   hive.deliver('ada');
   await using client = clientOf(hive.url, { deadlineMs: 300 });
@@ -137,7 +137,7 @@ test('a request may have a deadline of its own, as a long-poll does', async () =
   assert.equal((await client.get(PATH, never, { deadlineMs: 2000 })).status, 200);
 });
 
-test('a body over the cap is cut, whether its length is announced or not (D24)', async () => {
+test('D24: a body over the cap is cut, whether its length is announced or not', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   await using client = clientOf(hive.url);
   hive.fail({ is: 'huge', bytes: 48 * 1024 * 1024 });

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { Fault, type Scope } from '../model/index.ts';
-import type { Log } from '../ports/index.ts';
-import { type Header, headerOf } from './credentials.ts';
+import type { Clock, Log } from '../ports/index.ts';
+import { type Credentials, type Header, headerOf } from './credentials.ts';
 
 export interface CredentialSources {
   /** `--token-file`; wins over the variable. */
@@ -21,11 +21,63 @@ const LONGEST = 64 * 1024;
  */
 export function readCredential(from: CredentialSources, log: Log): Header | null {
   const scope: Scope = { is: 'machine', key: 'token' };
-  const token = from.tokenFile === null ? (from.tokenVariable ?? '').trim() : tokenIn(from.tokenFile, log, scope);
+  const warn = (flaw: string): void => log.warn(flaw);
+  const token = from.tokenFile === null ? (from.tokenVariable ?? '').trim() : tokenIn(from.tokenFile, warn, scope);
   return token === '' ? null : headerOf(token, from.authHeader, scope);
 }
 
-function tokenIn(path: string, log: Log, scope: Scope): string {
+export interface TokenFile {
+  readonly path: string;
+  /** What a file that can not be used is about: the hive, and never the whole machine. */
+  readonly scope: Scope;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Log;
+}
+
+/** The file is looked at no more often than this, however many requests are refused. */
+const REREAD_MS = 1000;
+
+/**
+ * The token of a file that may come later, and may be replaced: it is read with the first request, after that only when
+ * there is none or the hive refused it, and at most once a second. What is doubtful about the file is warned of once.
+ */
+export function tokenFileCredentials({ path, scope, clock, log }: TokenFile): Credentials {
+  const told = new Set<string>();
+  const warn = (flaw: string): void => {
+    if (!told.has(flaw)) log.warn(`${scope.key}: ${flaw}`);
+    told.add(flaw);
+  };
+  let now:
+    | { readonly is: 'held'; readonly header: Header }
+    | { readonly is: 'unusable'; readonly fault: unknown }
+    | null = null;
+  let readAt = Number.NEGATIVE_INFINITY;
+  const read = (): void => {
+    readAt = clock.monotonic();
+    try {
+      const header = headerOf(tokenIn(path, warn, scope), null, scope);
+      if (now?.is !== 'held' || now.header.value !== header.value) now = { is: 'held', header };
+    } catch (fault) {
+      now = { is: 'unusable', fault };
+    }
+  };
+  const isDue = (): boolean => clock.monotonic() - readAt >= REREAD_MS;
+  const header = (): Header => {
+    if (now === null || (now.is === 'unusable' && isDue())) read();
+    if (now?.is !== 'held') throw now?.fault;
+    return now.header;
+  };
+  return {
+    about: `the token in ${JSON.stringify(path)}`,
+    header,
+    replaced(refused) {
+      if (now?.is === 'held' && now.header === refused && isDue()) read();
+      return now?.is === 'held' && now.header !== refused;
+    },
+  };
+}
+
+function tokenIn(path: string, warn: (flaw: string) => void, scope: Scope): string {
   const name = JSON.stringify(path);
   const unreadable = (what: string, cause?: unknown): Fault =>
     new Fault('unreadable', `token file ${name} ${what}`, scope, { cause });
@@ -36,7 +88,7 @@ function tokenIn(path: string, log: Log, scope: Scope): string {
       const stat = fstatSync(fd);
       if (!stat.isFile()) throw unreadable('is not a regular file');
       if (stat.size > LONGEST) throw unreadable(`is ${stat.size} bytes long, which is no token`);
-      for (const flaw of flawsOf(stat)) log.warn(`token file ${name} ${flaw}`);
+      for (const flaw of flawsOf(stat)) warn(`token file ${name} ${flaw}`);
       text = readFileSync(fd, 'utf8');
     } finally {
       closeSync(fd);

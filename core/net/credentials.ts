@@ -6,6 +6,25 @@ export interface Header {
   readonly value: string;
 }
 
+/** What a target is asked with; may change while it is asked. */
+export interface Credentials {
+  /** For a message: which token it is. Never the token. */
+  readonly about: string;
+  /** To send now. @throws Fault `unreadable` or `usage` while there is none to send */
+  header(): Header | null;
+  /** Told which header was refused. True: there is another one now, and it is worth asking again with. */
+  replaced(refused: Header | null): boolean;
+}
+
+/** One header, or none, for ever. */
+export function fixedCredentials(header: Header | null): Credentials {
+  return {
+    about: header === null ? 'a request without a token' : 'the token',
+    header: () => header,
+    replaced: () => false,
+  };
+}
+
 /** Headers that frame or route a request: a token under such a name would change what is sent, not who sends it. */
 const TAKEN: ReadonlySet<string> = new Set([
   'accept',

@@ -30,6 +30,7 @@ export class Exchange {
   readonly #maxBytes: number;
   readonly #settle: { resolve(answer: Answer): void; reject(why: unknown): void };
   readonly #settled: () => void;
+  readonly #answered: () => void;
   #isSettled = false;
   #controller: Controller | null = null;
   #status = 0;
@@ -37,11 +38,12 @@ export class Exchange {
   #chunks: Buffer[] = [];
   #size = 0;
 
-  /** `settled` is called once, just before the answer is there or refused. */
-  constructor(about: About, maxBytes: number, settled: () => void) {
+  /** `settled` is called once, just before the answer is there or refused; `answered` only for a whole answer. */
+  constructor(about: About, maxBytes: number, settled: () => void, answered: () => void) {
     this.#about = about;
     this.#maxBytes = maxBytes;
     this.#settled = settled;
+    this.#answered = answered;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     this.answer = promise;
     this.#settle = { resolve, reject };
@@ -78,6 +80,7 @@ export class Exchange {
 
   onResponseEnd(): void {
     if (!this.#begin()) return;
+    this.#answered();
     const body =
       this.#chunks.length === 1 && this.#chunks[0] !== undefined ? this.#chunks[0] : Buffer.concat(this.#chunks);
     this.#settle.resolve({ status: this.#status, headers: this.#headers, body });

@@ -57,6 +57,7 @@ export function faultOfStatus(status: number, location: string | null, about: Ab
   if (status === 304) return fault('status', 'answered 304 (not modified) to a request without a condition');
   if (status >= 300 && status < 400) return fault('redirect', `redirects (${status})${placeOf(location, about.url)}`);
   if (status === 401) return fault('unauthorized', 'answered 401 (unauthorized)');
+  if (status === 403) return fault('unauthorized', 'answered 403 (forbidden)');
   if (status === 404) return fault('not-found', 'answered 404 (not found)');
   return fault('status', `answered ${status}`);
 }

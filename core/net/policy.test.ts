@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Fault, type FaultCode } from '../model/index.ts';
-import { type AddressPolicy, AS_WRITTEN, admit, onlyPublicAnd, targetOf } from './policy.ts';
+import { type AddressPolicy, AS_WRITTEN, admit, onlyPublicAnd, proxyOf, targetOf } from './policy.ts';
 
 const SCOPE = { is: 'source', key: 'kijito' } as const;
 const PUBLIC = onlyPublicAnd({ loopback: false, private: false });
@@ -50,12 +50,12 @@ const REFUSED_BY_DEFAULT = [
 ];
 
 for (const host of REFUSED_BY_DEFAULT) {
-  test(`a --url of ${host} is blocked by default`, () => assert.equal(literal(PUBLIC, host), 'blocked'));
+  test(`D14: a --url of ${host} is blocked by default`, () => assert.equal(literal(PUBLIC, host), 'blocked'));
 }
 
 test('a --url of a public address is admitted', () => assert.equal(literal(PUBLIC, '1.1.1.1'), 'admitted'));
 
-test('--allow-loopback admits loopback, in every spelling, and nothing else', () => {
+test('D14: --allow-loopback admits loopback, in every spelling, and nothing else', () => {
   for (const host of ['127.0.0.1', '2130706433', '[::1]', '[::ffff:7f00:1]', 'localhost']) {
     assert.equal(literal(LOOPBACK, host), 'admitted', host);
   }
@@ -64,7 +64,7 @@ test('--allow-loopback admits loopback, in every spelling, and nothing else', ()
   }
 });
 
-test('--allow-private admits private space, and neither loopback nor the metadata address (D14)', () => {
+test('D14: --allow-private admits private space, and neither loopback nor the metadata address', () => {
   for (const host of ['10.0.0.1', '172.16.0.1', '192.168.0.1', '[fd00::1]', '[fec0::1]']) {
     assert.equal(literal(PRIVATE, host), 'admitted', host);
   }
@@ -81,7 +81,7 @@ test('--allow-private admits private space, and neither loopback nor the metadat
   }
 });
 
-test('both flags together still open neither link-local nor multicast', () => {
+test('D14: both flags together still open neither link-local nor multicast', () => {
   for (const host of ['169.254.169.254', '[fe80::1]', '224.0.0.1', '0.0.0.0', '240.0.0.1']) {
     assert.equal(literal(BOTH, host), 'blocked', host);
   }
@@ -162,4 +162,25 @@ for (const [url, why] of [
 
 test('what stands behind # is no part of the host', () => {
   assert.deepEqual(targetOf('http://evil.test#@127.0.0.1/', PUBLIC, SCOPE).host, { is: 'name', name: 'evil.test' });
+});
+
+test('a proxy is scheme, host and port, and no proxy leads to a hive on this machine', () => {
+  const proxied = (proxy: string, hive: string) =>
+    verdict(() => proxyOf(proxy, targetOf(hive, AS_WRITTEN, SCOPE), SCOPE));
+  for (const proxy of ['http://127.0.0.1:3128', 'http://proxy.test:3128/', 'https://proxy.test', 'http://[::1]:1']) {
+    assert.equal(proxied(proxy, 'https://hive.test'), 'admitted', proxy);
+  }
+  for (const [proxy, code] of [
+    ['proxy.test:3128', 'bad-url'],
+    ['socks5://127.0.0.1:1080', 'bad-url'],
+    ['http://me:secret@proxy.test', 'bad-url'],
+    ['http://0.0.0.0:3128', 'blocked'],
+    ['http://proxy.test/path', 'usage'],
+    ['http://proxy.test/?a', 'usage'],
+  ] as const) {
+    assert.equal(proxied(proxy, 'https://hive.test'), code, proxy);
+  }
+  for (const hive of ['http://localhost:7474', 'http://127.0.0.1:7474', 'http://[::1]', 'http://[::ffff:127.0.0.1]']) {
+    assert.equal(proxied('http://proxy.test:3128', hive), 'usage', hive);
+  }
 });

@@ -6,8 +6,8 @@ import { type AddressClass, bytesOf, classOf } from './address.ts';
  * - `only`: a `--url`. Public always; loopback and private each by a flag of their own, and neither opens the other.
  *   Link-local (169.254.169.254, the metadata service of clouds, is one), shared and reserved space have no flag.
  *   Here the reference monitor differs: its `--allow-private` opens loopback and link-local too (Kijito contract f, D14).
- * - `as-written`: a `--hive`. The class of what the user wrote, for the life of the process; neither DNS nor a redirect
- *   moves a hive to another class.
+ * - `as-written`: a `--hive`. The class of what the user wrote, of a name the class it first answered from, for the life
+ *   of the process; neither DNS nor a redirect moves a hive to another class.
  */
 export type AddressPolicy =
   | { readonly is: 'only'; readonly classes: ReadonlySet<AddressClass> }
@@ -25,7 +25,7 @@ export function onlyPublicAnd(allowed: { readonly loopback: boolean; readonly pr
 /** Never a target, whatever was written: no server has such an address. */
 const NEVER: ReadonlySet<AddressClass> = new Set(['multicast', 'unspecified', 'reserved', 'documentation', 'invalid']);
 
-/** What a connection may lead to now. `first-seen`: a name that was not resolved yet; its first answer decides. */
+/** What a connection may lead to now. `first-seen`: a name that nobody answered for yet; one class at a time. */
 export type Admission =
   | { readonly is: 'classes'; readonly of: ReadonlySet<AddressClass> }
   | { readonly is: 'first-seen' };
@@ -63,6 +63,24 @@ export function targetOf(text: string, policy: AddressPolicy, scope: Scope): Tar
   const known = host.is === 'literal' ? [host.address] : host.is === 'local' ? LOCAL_ADDRESSES : [];
   if (known.length > 0) admit(target.admission, url.hostname, known, scope);
   return target;
+}
+
+/**
+ * Checks the address of a proxy, without any look-up. It has a class as written, as a hive has; what the hive's own name
+ * resolves to is then the proxy's to say.
+ * @throws Fault `bad-url` or `blocked` as for a hive, `usage` when it has a path, or the hive is on this machine: at a proxy
+ *   that address would be another machine
+ */
+export function proxyOf(text: string, hive: Target, scope: Scope): Target {
+  const proxy = targetOf(text, AS_WRITTEN, scope);
+  if (proxy.url.pathname !== '/' || proxy.url.search !== '' || proxy.url.hash !== '') {
+    throw new Fault('usage', `a proxy is scheme, host and port only: ${quoted(text)}`, scope);
+  }
+  const { host, url } = hive;
+  if (host.is === 'local' || (host.is === 'literal' && classOf(host.address) === 'loopback')) {
+    throw new Fault('usage', `${url.host} is this machine, where no proxy leads to`, scope);
+  }
+  return proxy;
 }
 
 export function hostOf(url: URL): Host {

@@ -45,6 +45,9 @@ export interface HiveRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
+/** 127.0.0.2 is on every Linux; elsewhere it must be given to the interface first. */
+export type Loopback = '127.0.0.1' | '127.0.0.2' | '::1';
+
 export interface FakeHiveOptions {
   readonly personas?: readonly string[];
   /** Rows in a window, with the window fields; `legacy` serves every row and has no such fields. Default 100. */
@@ -55,7 +58,7 @@ export interface FakeHiveOptions {
   readonly token?: string;
   /** Answers 403 to unnamed and library agents, as the hosted service does. */
   readonly namedAgentsOnly?: boolean;
-  readonly host?: '127.0.0.1' | '::1';
+  readonly host?: Loopback;
   readonly port?: number;
 }
 
@@ -80,6 +83,10 @@ export interface FakeHive extends AsyncDisposable {
   fail(fault: HiveFault, where?: Where): void;
   /** Closes the listener and every connection: the port refuses. */
   refuse(): Promise<void>;
+  /** Goes away here, connections included, and is there at another address, on the same port. */
+  move(host: Loopback): Promise<void>;
+  /** Asked of every request from now on; null: of none. */
+  setToken(token: string | null): void;
   /** Takes back every fault, and listens again on the same port. */
   heal(): Promise<void>;
 }
@@ -90,7 +97,9 @@ interface Stored {
 }
 
 export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive> {
-  const { window = 100, pending = 'long-poll', host = '127.0.0.1' } = options;
+  const { window = 100, pending = 'long-poll' } = options;
+  let host: Loopback = options.host ?? '127.0.0.1';
+  let token = options.token ?? null;
   const inboxes = new Map<string, Stored>();
   const requests: HiveRequest[] = [];
   let faults: { readonly fault: HiveFault; readonly where: Where }[] = [];
@@ -193,7 +202,7 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
     requests.push({ at: performance.now(), method, url: request.url ?? '', endpoint, persona, headers });
     if (options.namedAgentsOnly && /^(undici|node|python|$)/i.test(headers['user-agent'] ?? ''))
       return plain(response, 403);
-    if (options.token !== undefined && headers.authorization !== `Bearer ${options.token}`) return plain(response, 401);
+    if (token !== null && headers.authorization !== `Bearer ${token}`) return plain(response, 401);
     const fault = faults.findLast(
       ({ where }) =>
         (where.endpoint ?? endpoint) === endpoint && (where.persona === undefined || where.persona === persona),
@@ -256,6 +265,14 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
     rowsOf: (persona) => inboxOf(persona).rows,
     fail: (fault, where = {}) => void faults.push({ fault, where }),
     refuse: close,
+    move: async (to) => {
+      await close();
+      host = to;
+      server = await listening(port);
+    },
+    setToken: (next) => {
+      token = next;
+    },
     heal: async () => {
       faults = [];
       if (!server.listening) server = await listening(port);

@@ -20,6 +20,7 @@ export interface ConfiguredHive {
   readonly name: string;
   readonly base: string;
   readonly tokenFile: string | null;
+  readonly proxy: string | null;
   /** Only the primary hive's token may come from the variable. */
   readonly isPrimary: boolean;
 }
@@ -28,11 +29,25 @@ export function hivesIn({ settings }: Scene): readonly ConfiguredHive[] {
   const { primary, hives, tokenFile } = settings;
   const first =
     primary?.is === 'kijito'
-      ? [{ name: 'kijito', base: primary.base, tokenFile: tokenFile ?? null, isPrimary: true }]
+      ? [
+          {
+            name: 'kijito',
+            base: primary.base,
+            tokenFile: tokenFile ?? null,
+            proxy: primary.proxy ?? null,
+            isPrimary: true,
+          },
+        ]
       : [];
   return [
     ...first,
-    ...hives.map(({ name, base, tokenFile: file }) => ({ name, base, tokenFile: file ?? null, isPrimary: false })),
+    ...hives.map(({ name, base, tokenFile: file, proxy }) => ({
+      name,
+      base,
+      tokenFile: file ?? null,
+      proxy: proxy ?? null,
+      isPrimary: false,
+    })),
   ];
 }
 
@@ -63,8 +78,17 @@ export async function hiveSeen(of: ConfiguredHive, scene: Scene, signal: AbortSi
     const tokenVariable = of.isPrimary ? scene.env.KIJITOMON_TOKEN : undefined;
     const credential = readCredential({ tokenFile: of.tokenFile, tokenVariable, authHeader: null }, log);
     if (credential !== null) known = { ...known, token: { is: 'given', flaws } };
-    const addresses = host.is === 'literal' ? [host.address] : host.is === 'local' ? LOCAL : await resolved(host.name);
-    known = { ...known, lies: [...new Set(addresses.map(classOf))].join(', ') || 'unknown' };
+    // Behind a proxy the name is the proxy's to resolve, and a connection past it proves nothing.
+    const addresses =
+      of.proxy !== null
+        ? []
+        : host.is === 'literal'
+          ? [host.address]
+          : host.is === 'local'
+            ? LOCAL
+            : await resolved(host.name);
+    const lies = of.proxy !== null ? `through the proxy ${of.proxy}` : [...new Set(addresses.map(classOf))].join(', ');
+    known = { ...known, lies: lies || 'unknown' };
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
     const dialing = Promise.all(addresses.map((address) => dial(address, port, signal)));
     const client = httpClient({
@@ -73,6 +97,7 @@ export async function hiveSeen(of: ConfiguredHive, scene: Scene, signal: AbortSi
       scope,
       userAgent: `hivebar/${scene.version}`,
       credential,
+      ...(of.proxy === null ? {} : { proxy: of.proxy }),
       deadlineMs: DEADLINE_MS,
     });
     const dated = withDate(client, (at) => {

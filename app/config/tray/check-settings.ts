@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { Fault } from '../../../core/model/index.ts';
-import { AS_WRITTEN, targetOf } from '../../../core/net/index.ts';
+import { AS_WRITTEN, proxyOf, targetOf } from '../../../core/net/index.ts';
 import { hiveAt } from '../../../core/sources/index.ts';
 import { lineAndColumn, type Places, placesIn } from './json-places.ts';
 import { type FurtherHive, RESERVED_NAMES, SETTINGS, type Settings } from './settings.ts';
@@ -31,14 +31,24 @@ export function checkSettings(text: string): Checked {
   return first === undefined ? { is: 'good', given: places.value as Partial<Settings> } : bad(text, [first, ...rest]);
 }
 
+const SCOPE = { is: 'machine', key: 'config' } as const;
+
 /**
- * Checks one further hive as far as no schema can: that its address can be a hive's.
- * @throws Fault `bad-url` or `blocked`, naming the address
+ * Checks a hive as far as no schema can: that its address can be a hive's, and its proxy a proxy's.
+ * @throws Fault `bad-url`, `blocked` or `usage`, naming the address
  */
-export function checkHive({ base }: FurtherHive): void {
-  const scope = { is: 'machine', key: 'config' } as const;
-  targetOf(base, AS_WRITTEN, scope);
-  hiveAt(base, scope);
+export function checkHive(hive: Pick<FurtherHive, 'base' | 'proxy'>): void {
+  checkBase(hive);
+  checkProxy(hive);
+}
+
+function checkBase({ base }: Pick<FurtherHive, 'base'>): void {
+  targetOf(base, AS_WRITTEN, SCOPE);
+  hiveAt(base, SCOPE);
+}
+
+function checkProxy({ base, proxy }: Pick<FurtherHive, 'base' | 'proxy'>): void {
+  if (proxy !== undefined) proxyOf(proxy, targetOf(base, AS_WRITTEN, SCOPE), SCOPE);
 }
 
 interface Found {
@@ -65,7 +75,8 @@ function wrongIn(places: Json): readonly Found[] {
     return [{ offset: 0, message: `it must hold an object, as {"port": 7475}, not ${shown}` }];
   }
   if (!fits(value)) return distinct((fits.errors ?? []).map((error) => foundOf(error, offsetOf)));
-  return hivesIn(value.hives ?? [], offsetOf);
+  const primary = value.primary?.is === 'kijito' ? hiveFaults(value.primary, '/primary', offsetOf) : [];
+  return [...primary, ...hivesIn(value.hives ?? [], offsetOf)];
 }
 
 function hivesIn(hives: readonly FurtherHive[], offsetOf: Json['offsetOf']): readonly Found[] {
@@ -76,14 +87,28 @@ function hivesIn(hives: readonly FurtherHive[], offsetOf: Json['offsetOf']): rea
       const message = `${nameOf(`${at}/name`)}: ${hive.name} is the name of hives.${first} already`;
       return [{ offset: offsetOf(`${at}/name`), message }];
     }
+    return hiveFaults(hive, at, offsetOf);
+  });
+}
+
+/** At most one: an address that is none makes nonsense of the proxy before it. */
+function hiveFaults(
+  hive: Pick<FurtherHive, 'base' | 'proxy'>,
+  at: string,
+  offsetOf: Json['offsetOf'],
+): readonly Found[] {
+  for (const [key, check] of [
+    ['base', checkBase],
+    ['proxy', checkProxy],
+  ] as const) {
     try {
-      checkHive(hive);
-      return [];
+      check(hive);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return [{ offset: offsetOf(`${at}/base`), message: `${nameOf(`${at}/base`)}: ${error.message}` }];
+      return [{ offset: offsetOf(`${at}/${key}`), message: `${nameOf(`${at}/${key}`)}: ${error.message}` }];
     }
-  });
+  }
+  return [];
 }
 
 function foundOf(error: ErrorObject, offsetOf: Json['offsetOf']): Found {

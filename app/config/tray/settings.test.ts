@@ -34,6 +34,19 @@ test('settings that are wrong are an error that names file, line, column and fau
     ['{"hives": [{"name": "a", "base": "http://h/?x=1"}]}', /^1:26: hives\.0\.base: .*neither query nor fragment/],
     ['{"hives": [{"name": "a", "base": "ftp://h"}]}', /^1:26: hives\.0\.base: .*neither http nor https/],
     ['{"hives": [{"name": "a", "base": "http://192.0.2.1"}]}', /^1:26: hives\.0\.base: .*documentation address/],
+    ['{"primary": {"is": "kijito", "base": "h:1"}}', /^1:30: primary\.base: .*neither http nor https/],
+    [
+      '{"primary": {"is": "kijito", "base": "http://h", "proxy": "socks5://p:1"}}',
+      /^1:50: primary\.proxy: .*neither http nor https/,
+    ],
+    [
+      '{"hives": [{"name": "a", "base": "http://h", "proxy": "http://me:secret@p:1"}]}',
+      '1:46: hives.0.proxy: a user name or password stands in the URL of p:1',
+    ],
+    [
+      '{"hives": [{"name": "a", "base": "http://127.0.0.1:7474", "proxy": "http://p:1"}]}',
+      '1:59: hives.0.proxy: 127.0.0.1:7474 is this machine, where no proxy leads to',
+    ],
     [
       '{"hives": [{"name": "a", "base": "http://h"},\n{"name": "a", "base": "http://i"}]}',
       '2:2: hives.1.name: a is the name of hives.0 already',

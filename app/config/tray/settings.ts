@@ -8,7 +8,11 @@ const PRIMARY = {
     { type: 'object', properties: { is: { const: 'local' } }, required: ['is'], additionalProperties: false },
     {
       type: 'object',
-      properties: { is: { const: 'kijito' }, base: { type: 'string', minLength: 1 } },
+      properties: {
+        is: { const: 'kijito' },
+        base: { type: 'string', minLength: 1 },
+        proxy: { type: 'string', minLength: 1 },
+      },
       required: ['is', 'base'],
       additionalProperties: false,
     },
@@ -29,6 +33,8 @@ const HIVE = {
     name: { type: 'string', pattern: '^[a-z0-9]{1,32}$', not: { enum: RESERVED_NAMES } },
     base: { type: 'string', minLength: 1 },
     tokenFile: { type: 'string', minLength: 1 },
+    /** `http://HOST:PORT`. Only what stands here is ever used: variables of the environment are not. */
+    proxy: { type: 'string', minLength: 1 },
   },
   required: ['name', 'base'],
   additionalProperties: false,
