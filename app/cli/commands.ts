@@ -24,6 +24,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'bare',
     load: () => import('./tail.ts'),
   },
+  follow: {
+    summary: 'wake an agent for its events: Claude Code, Codex, a pipe or any command',
+    needs: 'store',
+    load: () => import('./follow.ts'),
+  },
   open: {
     summary: "open a persona's session, or the status page",
     needs: 'tray',

@@ -7,23 +7,29 @@ import { type Disk, openForRead, writeAtomically } from '../../core/state/index.
 export interface TailCursor {
   /** Null: it has read nothing yet. */
   readonly position: { readonly eventId: string; readonly place: Place } | null;
-  /** Durable when it returns. @throws Fault `unwritable` or `no-space` */
-  save(line: FollowedLine): void;
+  /** It was saved before, maybe with nothing read. */
+  readonly isKept: boolean;
+  /** Durable when it returns; null is a reader that has read nothing. @throws Fault `unwritable` or `no-space` */
+  save(line: FollowedLine | null): void;
 }
 
 const LONGEST = 64 * 1024;
 
 /**
  * Opens the position that `persona`'s mail was read up to. A file that is missing or empty is a reader that begins.
+ * @param program whose file it is, for a person who gave another
  * @throws Fault `unreadable` when the file holds no position of this persona; it stays as it is
  */
-export function openCursor(disk: Disk, path: string, persona: string): TailCursor {
+export function openCursor(disk: Disk, path: string, persona: string, program = 'hivebar tail'): TailCursor {
   const text = textAt(disk, path);
+  const isKept = text.trim() !== '';
   return {
-    position: text.trim() === '' ? null : positionIn(path, text, persona),
-    save({ event, place }) {
-      const { dev, ino, offset } = place;
-      const kept = { schema: 1, persona, event_id: event.event_id, file: { dev, ino, offset } };
+    position: isKept ? positionIn(path, text, persona, program) : null,
+    isKept,
+    save(line) {
+      const { dev, ino, offset } = line?.place ?? {};
+      const file = line === null ? null : { dev, ino, offset };
+      const kept = { schema: 1, persona, event_id: line?.event.event_id ?? null, file };
       writeAtomically(disk, realRandom, path, `${JSON.stringify(kept)}\n`);
     },
   };
@@ -40,19 +46,21 @@ function textAt({ files, ...disk }: Disk, path: string): string {
   }
 }
 
-function positionIn(path: string, text: string, persona: string): TailCursor['position'] {
+function positionIn(path: string, text: string, persona: string, program: string): TailCursor['position'] {
   const kept = parsed(text);
   const unusable = (what: string): Fault =>
     new Fault('unreadable', `${path} ${what}; move it away to begin with the oldest event`, {
       is: 'machine',
       key: 'cursor',
     });
-  if (kept?.schema !== 1 || typeof kept.event_id !== 'string') throw unusable('is no position of hivebar tail');
+  const hasRead = typeof kept?.event_id === 'string';
+  if (kept?.schema !== 1 || !(hasRead || kept.event_id === null)) throw unusable(`is no position of ${program}`);
   if (kept.persona !== persona) throw unusable(`is the position of ${JSON.stringify(kept.persona)}, not of ${persona}`);
+  if (!hasRead) return null;
   const { dev, ino, offset } = (kept.file ?? {}) as Record<string, unknown>;
   if (typeof dev !== 'number' || typeof ino !== 'number' || typeof offset !== 'number')
     throw unusable('says not where its event is');
-  return { eventId: kept.event_id, place: { dev, ino, offset } };
+  return { eventId: String(kept.event_id), place: { dev, ino, offset } };
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | null {

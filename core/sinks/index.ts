@@ -1,4 +1,5 @@
 export { createExecSink, type ExecSinkOptions } from './exec.ts';
+export { execEnv } from './exec-env.ts';
 export { createFileSink, type FileSinkOptions } from './file.ts';
 export { EMPTY_TAIL, type Sink, type Tail, type Taken } from './sink.ts';
 export { createStdoutSink, type StdoutSinkOptions } from './stdout.node.ts';

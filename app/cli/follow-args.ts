@@ -1,0 +1,113 @@
+import { parseArgs } from 'node:util';
+import { usage } from './outcome.ts';
+
+export type Harness = 'claude' | 'codex' | 'fifo' | 'exec';
+
+export interface FollowArgs {
+  readonly persona: string;
+  readonly harness: Harness;
+  /** Whose position it is. */
+  readonly consumer: string;
+  readonly from: 'oldest' | 'now';
+  readonly once: boolean;
+  /** How long the first event is waited for; null: for ever. */
+  readonly timeoutMs: number | null;
+  readonly limit: number;
+  readonly json: boolean;
+  readonly diagnostics: boolean;
+  readonly session: boolean;
+  readonly killAfterMs: number;
+  readonly fifo: string | null;
+  readonly command: readonly string[];
+}
+
+const HARNESSES: readonly string[] = ['claude', 'codex', 'fifo', 'exec'];
+const LIMIT = 20;
+const MOST = 1000;
+/** A command for one event is done soon; a turn of an agent takes what it takes. */
+const KILL_AFTER_S = { exec: 60, turn: 3600 };
+
+const FLAGS = {
+  harness: { type: 'string' },
+  as: { type: 'string' },
+  from: { type: 'string' },
+  once: { type: 'boolean', default: false },
+  timeout: { type: 'string' },
+  limit: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  'no-diagnostics': { type: 'boolean', default: false },
+  'no-session': { type: 'boolean', default: false },
+  'kill-after': { type: 'string' },
+  fifo: { type: 'string' },
+} as const;
+
+/** @throws Fault `usage` which names the flag and the value */
+export function followArgs(args: readonly string[]): FollowArgs {
+  // What is run may hold anything, also what looks like a flag of ours.
+  const dashes = args.indexOf('--');
+  const command = dashes === -1 ? [] : args.slice(dashes + 1);
+  try {
+    const ours = [...(dashes === -1 ? args : args.slice(0, dashes))];
+    const { values, positionals } = parseArgs({ args: ours, options: FLAGS, allowPositionals: true });
+    const [persona, ...rest] = positionals;
+    if (persona === undefined || persona === '') throw new Error('whose events? Give the name of a persona');
+    if (rest.length > 0) throw new Error(`${rest.join(' ')} is too much; a command comes after --`);
+    const harness = harnessOf(values.harness);
+    if (dashes !== -1 && command.length === 0) throw new Error('-- : which command? Nothing comes after it');
+    if (command[0] === '') throw new Error('-- : the name of the command is empty');
+    if (harness === 'exec' && command.length === 0) throw new Error('--harness exec: which command? Give it after --');
+    if (harness === 'fifo' && command.length > 0) throw new Error('--harness fifo takes no command');
+    if (harness !== 'fifo' && values.fifo !== undefined) throw new Error('--fifo is for --harness fifo');
+    if (harness === 'exec' && values.json) throw new Error('--json: a command has the line on its stdin anyway');
+    if (command.length === 0 && values['kill-after'] !== undefined)
+      throw new Error('--kill-after: there is no command');
+    for (const name of ['as', 'fifo'] as const) if (values[name] === '') throw new Error(`--${name}: is empty`);
+    const from = values.from ?? 'oldest';
+    if (from !== 'oldest' && from !== 'now') throw new Error(`--from ${from}: say oldest or now`);
+    // Codex is not woken by a line, only by the end of a command that it waits for.
+    const once = values.once || (harness === 'codex' && command.length === 0);
+    if (values.timeout !== undefined && !once) throw new Error('--timeout goes with --once');
+    return {
+      persona,
+      harness,
+      consumer: values.as ?? harness,
+      from,
+      once,
+      timeoutMs: values.timeout === undefined ? null : 1000 * number('timeout', values.timeout, 0, 1e6),
+      limit: whole('limit', values.limit ?? String(LIMIT), 1, MOST),
+      json: values.json,
+      diagnostics: !values['no-diagnostics'],
+      session: !values['no-session'],
+      killAfterMs:
+        1000 *
+        number(
+          'kill-after',
+          values['kill-after'] ?? String(KILL_AFTER_S[harness === 'exec' ? 'exec' : 'turn']),
+          1,
+          1e6,
+        ),
+      fifo: values.fifo ?? null,
+      command,
+    };
+  } catch (error) {
+    throw usage(error);
+  }
+}
+
+function harnessOf(text: string | undefined): Harness {
+  if (text === undefined) throw new Error(`--harness: say which, ${HARNESSES.join(', ')}`);
+  if (!HARNESSES.includes(text)) throw new Error(`--harness ${text}: it is one of ${HARNESSES.join(', ')}`);
+  return text as Harness;
+}
+
+function number(flag: string, text: string, least: number, most: number): number {
+  const value = /^\d{1,7}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new Error(`--${flag} ${text}: must be a number from ${least} to ${most}`);
+}
+
+function whole(flag: string, text: string, least: number, most: number): number {
+  const value = number(flag, text, least, most);
+  if (Number.isInteger(value)) return value;
+  throw new Error(`--${flag} ${text}: must be a whole number`);
+}

@@ -1,0 +1,197 @@
+import { join, resolve } from 'node:path';
+import { type Follower, openFollower } from '../../core/events/index.ts';
+import { Fault } from '../../core/model/index.ts';
+import { type Log, realClock, realFiles } from '../../core/ports/index.ts';
+import {
+  type Disk,
+  ensurePrivateDir,
+  lockFile,
+  ownDirs,
+  realDisk,
+  stemOf,
+  sweepTemps,
+} from '../../core/state/index.ts';
+import {
+  followInbox,
+  type Hand,
+  handToExec,
+  handToFifo,
+  handToReader,
+  handToTurn,
+  openFifo,
+  readerIsGone,
+} from '../follow/index.ts';
+import { printable } from '../printable.ts';
+import type { Command, Io } from './command.ts';
+import { type FollowArgs, followArgs } from './follow-args.ts';
+import { announce } from './follow-session.ts';
+import { keptPersonas } from './kept-personas.node.ts';
+import { lineOutput } from './line-output.node.ts';
+import { nearest } from './nearest.ts';
+import { stderrLog } from './stderr-log.ts';
+import { stopSignal } from './stop-signal.node.ts';
+import { openCursor, type TailCursor } from './tail-cursor.ts';
+
+/** Nobody reads what is printed: the next one has to begin where this one ends. */
+const EXIT_NOBODY = 4;
+/** One turn was waited for, and nothing came. */
+const EXIT_NOTHING = 5;
+
+const STDOUT = 1;
+const LOOK_FOR_READER_MS = 2000;
+
+export const command: Command = {
+  usage: 'follow PERSONA --harness claude|codex|fifo|exec [flags] [-- COMMAND...]',
+  about: [
+    'Wakes an agent for its events: each at least once and in order, over restarts, kills and the time between two turns.',
+    'Mail wakes (not the own), and so does what is neither mail nor a sign of life. How far it has come is kept for each',
+    'persona and consumer, and moves on only when events went over. It reads files only, so hivebar need not run.',
+    '',
+    '  --harness claude        prints lines, for the Monitor tool or a background command of Claude Code',
+    '  --harness codex         prints one batch and ends, for a command that Codex waits for',
+    '  --harness claude|codex -- COMMAND   runs it with a batch as the prompt on its stdin; exit 0: it has it',
+    '  --harness fifo          writes lines into a named pipe, one to a reader who is there',
+    '  --harness exec -- COMMAND   runs it for each event: KIJITOMON_* as watch --exec, HIVEBAR_TEXT, the line on stdin',
+    '',
+    '  --as NAME          the consumer, for a second one of the same kind (default: the name of the harness)',
+    '  --from oldest|now  where a consumer begins that is new (default: with the oldest event that is kept)',
+    '  --once             one batch, then the end',
+    '  --timeout S        with --once: waits no longer; 0 does not wait',
+    '  --limit N          events of a batch (default 20)',
+    '  --json             the lines of the event file instead of text',
+    '  --no-diagnostics   only mail wakes',
+    '  --no-session       does not announce the session (done by claude while it prints, unless --once)',
+    '  --fifo PATH        the pipe (default: below the state directory, said on stderr)',
+    '  --kill-after S     a command is killed then, and tried again (default: exec 60, else 3600)',
+    '',
+    'Exit codes: 0 stopped, or --once with events; 1 failed; 2 wrong usage; 4 nobody reads what is printed; 5 --once',
+    'without events.',
+  ],
+  examples: [
+    { run: 'hivebar follow ada --harness claude', does: 'for the Monitor tool' },
+    { run: 'hivebar follow ada --harness codex --timeout 240', does: 'waits for mail, four minutes at the most' },
+    { run: 'hivebar follow ada --harness codex -- codex exec resume SESSION -', does: 'a turn for each batch' },
+    { run: 'hivebar follow ada --harness exec -- ./on-mail', does: 'a command for each event' },
+  ],
+  async run(args, io) {
+    const asked = followArgs(args);
+    const { persona, consumer, once, timeoutMs } = asked;
+    const log = stderrLog(io, 'hivebar follow');
+    const disk = realDisk(log);
+    const { state } = ownDirs({ ...io.env });
+    const folder = join(state, 'follow', stemOf(persona));
+    const position = join(folder, `${stemOf(consumer)}.json`);
+    ensurePrivateDir(disk, folder);
+    using _lock = locked(disk, position, asked);
+    sweepTemps(disk, position);
+    const cursor = openCursor(disk, position, persona, 'hivebar follow');
+    const path = join(state, 'events', `events.${stemOf(persona)}.ndjson`);
+    const { opened, lostAfter } = begin(path, cursor, asked.from);
+    using follower = opened.follower;
+    if (opened.isEmpty) log.info(nothingYet(persona, keptPersonas(state)));
+
+    const stop = stopSignal();
+    const over = new AbortController();
+    using timers = new DisposableStack();
+    if (timeoutMs !== null) timers.use(realClock.after(timeoutMs, () => over.abort()));
+    const prints = asked.command.length === 0 && asked.harness !== 'fifo';
+    const hand = handOf(asked, folder, io, log);
+    if (asked.session && prints && !once) timers.use(announce(persona, state, io.env, log));
+    let isRead = true;
+    if (prints) {
+      timers.use(
+        watchReader(() => {
+          isRead = false;
+          over.abort();
+        }),
+      );
+    }
+    const end = await followInbox(
+      {
+        ...{ persona, follower, path, hand, lostAfter, log },
+        rules: { diagnostics: asked.diagnostics },
+        once: once ? asked.limit : null,
+        clock: realClock,
+        save: cursor.save,
+      },
+      stop,
+      over.signal,
+    );
+    if (end === 'nobody' || (end === 'ended' && !isRead)) {
+      log.warn('nobody reads what is printed: what was not written comes the next time');
+      return EXIT_NOBODY;
+    }
+    if (end === 'failed') return 1;
+    return end === 'ended' && once ? EXIT_NOTHING : 0;
+  },
+};
+
+/** @throws Fault `lock-held` that says what to do */
+function locked(disk: Disk, position: string, { persona, consumer }: FollowArgs): Disposable {
+  try {
+    return lockFile(disk, position);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'lock-held') throw error;
+    const who = `${printable(persona)} is followed already as ${printable(consumer)}`;
+    throw new Fault('lock-held', `${who}: stop that one, or be another consumer with --as NAME`, error.scope, {
+      cause: error,
+    });
+  }
+}
+
+interface Begun {
+  readonly opened: { readonly follower: Follower; readonly isEmpty: boolean };
+  readonly lostAfter: string | null;
+}
+
+/** Where the consumer stands; a new one has its place kept before anything is handed over. */
+function begin(path: string, cursor: TailCursor, from: FollowArgs['from']): Begun {
+  const { position } = cursor;
+  if (position !== null) {
+    const opened = openFollower(realFiles, path, { is: 'after', ...position });
+    if (opened.is === 'open') return { opened, lostAfter: null };
+  } else if (!cursor.isKept && from === 'now') {
+    // The newest event is the one that it is behind.
+    const opened = openFollower(realFiles, path, { is: 'last', events: 1 });
+    if (opened.is === 'open') {
+      using follower = opened.follower;
+      const found = follower.next();
+      const last = found.is === 'lines' ? (found.lines.at(0) ?? null) : null;
+      cursor.save(last);
+      if (last !== null)
+        return begin(path, { ...cursor, position: { eventId: last.event.event_id, place: last.place } }, from);
+    }
+  }
+  const opened = openFollower(realFiles, path, { is: 'oldest' });
+  if (opened.is === 'open') return { opened, lostAfter: position?.eventId ?? null };
+  throw new Error(`a sequence without a beginning: ${path}`);
+}
+
+function handOf(asked: FollowArgs, folder: string, io: Io, log: Log): Hand {
+  const { harness, command: argv, persona, consumer, json, killAfterMs, limit: atOnce } = asked;
+  const clock = realClock;
+  if (harness === 'fifo') {
+    const path = asked.fifo === null ? join(folder, `${stemOf(consumer)}.fifo`) : resolve(asked.fifo);
+    const fifo = openFifo(path, clock, io.env);
+    log.info(`writes into ${path} when somebody reads it`);
+    return handToFifo(fifo, json, clock);
+  }
+  if (argv.length === 0) return handToReader({ clock, atOnce, json, write: lineOutput().write });
+  const needs = { clock, argv, persona, consumer, env: io.env, killAfterMs, json };
+  return harness === 'exec' ? handToExec(needs) : handToTurn({ ...needs, atOnce });
+}
+
+/** Also while there is nothing to write: a follower whose session is gone would hold the place of the next one. */
+function watchReader(gone: () => void): Disposable {
+  let timer: Disposable;
+  const next = (): void => {
+    timer = realClock.after(LOOK_FOR_READER_MS, () => (readerIsGone(STDOUT) ? gone() : next()));
+  };
+  next();
+  return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
+}
+
+function nothingYet(persona: string, kept: readonly string[]): string {
+  const close = nearest(persona, kept);
+  return `${persona} has no events yet${close === null ? '' : `: did you mean ${close}?`}`;
+}

@@ -1,0 +1,135 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { Fault } from '../../core/model/index.ts';
+import type { Clock } from '../../core/ports/index.ts';
+import { programOnPath } from '../programs.node.ts';
+import { readerIsGone, unreadIn } from './kernel.node.ts';
+
+/** A named pipe of ours that hands over a line only to a reader who is there. */
+export interface Fifo {
+  /**
+   * Waits for a reader, writes the line and waits until it was read, as far as the system tells. A reader that leaves
+   * before does not have it: the next one gets the whole line.
+   * @throws Fault `unwritable` when something else has the name
+   */
+  hand(line: string, stop: AbortSignal): Promise<'handed' | 'stopped'>;
+}
+
+const PRIVATE = 0o600;
+const LOOK_FOR_READER_MS = 100;
+const LOOK_FOR_ROOM_MS = 10;
+const { O_RDONLY, O_WRONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
+
+/**
+ * Opens a pipe, making it (0600) when nothing has its name (Kijito contract j, trap 68). It is never opened in a way that
+ * waits, and never created as anything else.
+ * @throws Fault `unwritable` naming the path and what is there
+ */
+export function openFifo(path: string, clock: Clock, env: Readonly<Record<string, string | undefined>>): Fifo {
+  const ensure = (): void => {
+    if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) make(path, env);
+    const fd = opened(path, O_RDONLY);
+    try {
+      check(path, fd);
+    } finally {
+      fs.closeSync(fd);
+    }
+  };
+  ensure();
+
+  /** Null: there is no reader. */
+  const openForReader = (): number | null => {
+    for (;;) {
+      try {
+        const fd = fs.openSync(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
+        try {
+          check(path, fd);
+          return fd;
+        } catch (error) {
+          fs.closeSync(fd);
+          throw error;
+        }
+      } catch (error) {
+        const code = codeOf(error);
+        if (code === 'ENXIO') return null;
+        if (code !== 'ENOENT') throw refused(path, error);
+        ensure(); // somebody deleted it
+      }
+    }
+  };
+
+  async function put(fd: number, line: string, stop: AbortSignal): Promise<'read' | 'left' | 'stopped'> {
+    let rest: Uint8Array = Buffer.from(line, 'utf8');
+    while (rest.length > 0) {
+      try {
+        rest = rest.subarray(fs.writeSync(fd, rest));
+      } catch (error) {
+        if (codeOf(error) === 'EPIPE') return 'left';
+        if (codeOf(error) !== 'EAGAIN') throw refused(path, error);
+        await clock.sleep(LOOK_FOR_ROOM_MS, stop);
+        if (stop.aborted) return 'stopped';
+      }
+    }
+    while ((unreadIn(fd) ?? 0) > 0) {
+      if (readerIsGone(fd)) return 'left';
+      await clock.sleep(LOOK_FOR_ROOM_MS, stop);
+      if (stop.aborted) return 'stopped';
+    }
+    return 'read';
+  }
+
+  return {
+    async hand(line, stop) {
+      while (!stop.aborted) {
+        const fd = openForReader();
+        if (fd !== null) {
+          try {
+            const put_ = await put(fd, line, stop);
+            if (put_ !== 'left') return put_ === 'read' ? 'handed' : 'stopped';
+          } finally {
+            fs.closeSync(fd);
+          }
+        }
+        await clock.sleep(LOOK_FOR_READER_MS, stop);
+      }
+      return 'stopped';
+    },
+  };
+}
+
+function make(path: string, env: Readonly<Record<string, string | undefined>>): void {
+  const program = programOnPath('mkfifo', env, process.platform);
+  if (program === null) throw refused(path, new Error('there is no program mkfifo on PATH'));
+  const { status, stderr, error } = spawnSync(program, ['-m', '600', '--', path], { encoding: 'utf8' });
+  if (status === 0) return;
+  // Somebody else may have made it in between: what it is is judged next.
+  if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined)
+    throw refused(path, error ?? new Error(`could not be made: ${stderr.trim()}`));
+}
+
+function opened(path: string, how: number): number {
+  try {
+    return fs.openSync(path, how | O_NONBLOCK | O_NOFOLLOW);
+  } catch (error) {
+    throw refused(path, error);
+  }
+}
+
+function check(path: string, fd: number): void {
+  const stat = fs.fstatSync(fd);
+  const uid = process.getuid?.();
+  if (!stat.isFIFO()) throw refused(path, new Error('is there already and is no pipe'));
+  if (uid !== undefined && stat.uid !== uid) throw refused(path, new Error(`belongs to user ${stat.uid}, not to us`));
+  if ((stat.mode & 0o777) !== PRIVATE) fs.fchmodSync(fd, PRIVATE);
+}
+
+function refused(path: string, error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  const message = `${path}: ${codeOf(error) === 'ELOOP' ? 'is a symlink' : why}; move it away or name another with --fifo`;
+  return new Fault('unwritable', message, { is: 'machine', key: path }, { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}

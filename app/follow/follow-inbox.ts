@@ -1,0 +1,169 @@
+import { type Followed, type FollowedLine, type Follower, follow } from '../../core/events/index.ts';
+import type { PersonaId } from '../../core/model/index.ts';
+import type { Clock, Log } from '../../core/ports/index.ts';
+import type { Hand } from './hand.ts';
+import { gapItem, type Item } from './item.ts';
+import { type WakeRules, wakes } from './wakes.ts';
+
+export interface FollowNeeds {
+  readonly persona: PersonaId;
+  readonly follower: Follower;
+  /** Of the event file, to be looked at for changes. */
+  readonly path: string;
+  readonly hand: Hand;
+  readonly rules: WakeRules;
+  /** One turn: so many at the most, then it ends. Null: until it is stopped. */
+  readonly once: number | null;
+  /** The event that is no longer kept, behind which it begins with what there is. Null: nothing is missing. */
+  readonly lostAfter: string | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Keeps how far the agent has come; null: nothing yet, and what is kept comes from its oldest on. */
+  save(upTo: FollowedLine | null): void;
+}
+
+export type FollowEnd =
+  /** One turn was handed over. */
+  | 'handed'
+  /** It was stopped, or the wait was over; nothing is missing from what the position says. */
+  | 'ended'
+  | 'nobody'
+  /** One turn could not be handed over. */
+  | 'failed';
+
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 30_000;
+/** So many lines that wake nobody are passed before the position is saved. */
+const AHEAD = 5000;
+
+/**
+ * Hands a persona's waking events to its agent, each at least once and in order, and saves the position after each batch
+ * that went over; what fails is tried again after 1, 2, 4 ... 30 s, told once and cleared (Kijito contract b, traps 1-4, 9).
+ * @param stop ends it, also in the middle of a batch
+ * @param wait ends only the waiting for events
+ * @throws what the follower throws
+ */
+export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: AbortSignal): Promise<FollowEnd> {
+  const { persona, follower, path, hand, rules, once, clock, log } = needs;
+  const most = Math.min(hand.atOnce, once ?? hand.atOnce);
+  const say = sayer(log);
+  let waiting: Item[] = [];
+  /** Read, waking nobody, with nothing waiting before it. */
+  let passed: FollowedLine | null = null;
+  let handed = 0;
+
+  const missing = (after: string | null): void => {
+    log.warn(`events${after === null ? '' : ` after ${after}`} may be missing: their file was rotated away unread`);
+    if (rules.diagnostics) waiting.push(gapItem(persona, after, clock.now()));
+  };
+  const note = (found: Exclude<Followed, { is: 'end' }>): void => {
+    if (found.is === 'gap') missing(found.after);
+    else for (const line of found.lines) noteLine(line);
+  };
+  const noteLine = (line: FollowedLine): void => {
+    const last = waiting.at(-1);
+    if (wakes(line.event, rules)) waiting.push({ event: line.event, raw: line.text, upTo: line });
+    else if (last === undefined) passed = line;
+    else waiting[waiting.length - 1] = { ...last, upTo: line };
+  };
+  const save = (upTo: FollowedLine | null): void => {
+    try {
+      needs.save(upTo);
+      say.saved();
+    } catch (error) {
+      // Without it a restart repeats events; without us they would not come at all (trap 37).
+      say.unsaved(error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  /** Until all of a batch went over, or nothing more can. */
+  async function handOver(batch: readonly Item[]): Promise<FollowEnd> {
+    let rest = batch;
+    for (let failures = 0; ; failures += 1) {
+      const answer = await hand.take(rest, stop);
+      const count = answer.is === 'all' ? rest.length : answer.is === 'failed' ? answer.count : 0;
+      const last = rest[count - 1];
+      if (last !== undefined) {
+        waiting = waiting.slice(count);
+        handed += count;
+        rest = rest.slice(count);
+        failures = 0;
+        if (last.upTo !== null) save(last.upTo);
+        else if (last.event.event_id === lostId) save(null);
+      }
+      if (answer.is === 'all') {
+        say.over();
+        return 'handed';
+      }
+      if (answer.is !== 'failed') return answer.is === 'nobody' ? 'nobody' : 'ended';
+      say.failed(answer.why);
+      if (once !== null) return 'failed';
+      await clock.sleep(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures), stop);
+      if (stop.aborted) return 'ended';
+    }
+  }
+
+  /** Until a batch is full or there is no more, which it says. */
+  function readAhead(): boolean {
+    for (let read = 0; waiting.length < most && read < AHEAD; ) {
+      const found = follower.next();
+      if (found.is === 'end') return true;
+      note(found);
+      read += found.is === 'lines' ? found.lines.length : 1;
+    }
+    return false;
+  }
+
+  let lostId: string | null = null;
+  if (needs.lostAfter !== null) {
+    missing(needs.lostAfter);
+    lostId = waiting[0]?.event.event_id ?? null;
+    if (lostId === null) save(null);
+  }
+  const coming = follow(follower, path, AbortSignal.any([stop, wait]));
+  try {
+    for (;;) {
+      const atEnd = readAhead();
+      if (passed !== null) save(passed);
+      passed = null;
+      if (waiting.length > 0) {
+        const end = await handOver(waiting.slice(0, most));
+        if (end !== 'handed') return end;
+        if (once !== null && (hand.atOnce > 1 || handed >= once || waiting.length === 0)) return 'handed';
+        await clock.sleep(hand.pauseMs, stop);
+        if (stop.aborted) return 'ended';
+        continue;
+      }
+      if (!atEnd) continue;
+      const next = await coming.next();
+      if (next.done === true) return 'ended';
+      note(next.value);
+    }
+  } finally {
+    await coming.return();
+  }
+}
+
+/** Says a trouble once, and once that it is over (trap 9). */
+function sayer(log: Log) {
+  let failing = false;
+  let unsaved = false;
+  return {
+    failed(why: string): void {
+      if (!failing) log.warn(`${why}; it is tried again, and nothing behind it is handed over before`);
+      failing = true;
+    },
+    over(): void {
+      if (failing) log.info('handed over again');
+      failing = false;
+    },
+    unsaved(why: string): void {
+      if (!unsaved) log.warn(`the position is not kept, a restart will repeat events: ${why}`);
+      unsaved = true;
+    },
+    saved(): void {
+      if (unsaved) log.info('the position is kept again');
+      unsaved = false;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { type Event, type WakeClass, wakeClassOf } from '../../core/events/index.ts';
+
+export interface WakeRules {
+  /** Whether what is neither mail nor a sign of life wakes too. */
+  readonly diagnostics: boolean;
+}
+
+/**
+ * Whether an event is worth a turn of its agent (docs/CONTRACT.md 1; Kijito contract b, trap 61): mail that the agent did
+ * not write itself, and diagnostics, among them every kind that is not known here. Never a sign of life.
+ */
+export function wakes(event: Event, { diagnostics }: WakeRules): boolean {
+  switch (classOf(event)) {
+    case 'mail':
+      return !('self' in event && event.self === true);
+    case 'diagnostic':
+      return diagnostics;
+    case 'liveness':
+      return false;
+  }
+}
+
+/** A line of an older or foreign writer may have no class, or one that is not known here: then its kind decides. */
+function classOf({ event, wake_class: said }: Event): WakeClass {
+  const byKind = wakeClassOf(event);
+  if (byKind !== 'diagnostic') return byKind;
+  return said === 'mail' || said === 'liveness' ? said : 'diagnostic';
+}
