@@ -1,22 +1,23 @@
 import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
-import { O, type Random, type Spawn } from '../../core/ports/index.ts';
-import { type Disk, errnoOf, ioFault, writeAtomically } from '../../core/state/index.ts';
 import { autostartEntry, execLine, isEnabledEntry } from './autostart-entry.ts';
 import { LAUNCH_AGENT, launchAgent } from './launch-agent.ts';
 import { LOGON_TASK, logonTask } from './logon-task.ts';
-import { ANY_MARK, markOf, type Program } from './program.ts';
 import { systemdUnit, type Target } from './systemd-unit.ts';
+import {
+  configOf,
+  end,
+  type Present,
+  putUnit,
+  readUnit,
+  removeUnit,
+  run,
+  type Unit,
+  type UnitNeeds,
+  unlink,
+} from './unit-file.ts';
 
-export interface LoginNeeds {
-  readonly os: NodeJS.Platform;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly home: string;
-  readonly disk: Disk;
-  readonly random: Random;
-  readonly spawn: Spawn;
-  readonly program: Program;
-}
+export type LoginNeeds = UnitNeeds;
 
 type Mechanism = 'systemd' | 'autostart' | 'launch-agent' | 'logon-task';
 
@@ -43,42 +44,40 @@ export interface LoginStart {
    */
   set(on: boolean): Promise<void>;
   look(): Promise<LoginLook>;
+  /** What `set(true)` would write, and where. Writes nothing. @throws Fault `unwritable` */
+  print(): Promise<Printed>;
 }
 
-/** One file that starts us, and who has to be told of it. */
-interface Way {
-  readonly by: Mechanism;
+export interface Printed {
   readonly path: string;
-  /** @throws Fault when it can not be written for this program */
-  text(): Promise<string>;
+  readonly text: string;
+}
+
+/** A unit that may be one of several of its platform. */
+interface Way extends Unit {
+  readonly by: Mechanism;
   /** Of a file of ours. */
   isOn(text: string): boolean;
   /** It starts this very program. */
   isCurrent(text: string): boolean;
-  /** Tells whom it concerns. @throws Fault `exec-failed` */
-  written(isNew: boolean): Promise<void>;
-  removed(): Promise<void>;
 }
 
 const UNIT = 'hivebar.service';
 const TARGETS: readonly Target[] = ['graphical-session.target', 'default.target'];
-const COMMAND_MS = 10_000;
 /** systemctl(1): the unit is not active. Anything else but 0 means that there is no user's systemd to ask. */
 const INACTIVE = 3;
-const MOST_BYTES = 64 * 1024;
 
 /**
  * Start at login with the platform's own means: systemd's user units or XDG autostart, LaunchAgents, the Task Scheduler.
  * Exactly one of them: what is installed stays, else it is chosen when it is switched on.
  */
 export function createLoginStart(needs: LoginNeeds): LoginStart {
-  const { disk, random } = needs;
   const ways = waysOf(needs);
 
   /** What is there under our names, the first that is anything at all. */
-  function found(): { readonly way: Way; readonly file: Present } | null {
+  function found(): { readonly way: Way; readonly file: Exclude<Present, { is: 'absent' }> } | null {
     for (const way of ways) {
-      const file = read(needs, way.path);
+      const file = readUnit(needs, way.path);
       if (file.is !== 'absent') return { way, file };
     }
     return null;
@@ -93,27 +92,12 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
     return { is: 'on', by: way.by, path: way.path, isOld: !way.isCurrent(file.text) };
   }
 
-  async function put(): Promise<void> {
-    const there = found();
-    const way = there?.way ?? (await chosen(needs, ways));
-    if (there?.file.is === 'foreign') throw foreign(way.path, there.file.why);
-    writeAtomically(disk, random, way.path, await way.text());
-    try {
-      await way.written(there === null);
-    } catch (error) {
-      if (there === null) unlink(disk, way.path); // half of it would look like all of it
-      throw error;
-    }
+  async function chosenNow(): Promise<Way> {
+    return found()?.way ?? (await chosen(needs, ways));
   }
 
   async function remove(): Promise<void> {
-    for (const way of ways) {
-      const file = read(needs, way.path);
-      if (file.is === 'absent') continue;
-      if (file.is === 'foreign') throw foreign(way.path, file.why);
-      unlink(disk, way.path);
-      await way.removed();
-    }
+    for (const way of ways) await removeUnit(needs, way);
   }
 
   return {
@@ -122,7 +106,11 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
       const { is } = await look();
       return is === 'foreign' ? null : is === 'on';
     },
-    set: (on) => (on ? put() : remove()),
+    set: async (on) => (on ? await putUnit(needs, await chosenNow()) : await remove()),
+    async print() {
+      const way = await chosenNow();
+      return { path: way.path, text: await way.text() };
+    },
   };
 }
 
@@ -240,68 +228,3 @@ function logonTaskWay(needs: LoginNeeds): Way {
 
 const NOBODY_TOLD = { written: async () => {}, removed: async () => {} } as const;
 const LOGIN = { is: 'machine', key: 'login' } as const;
-
-/** The base directory specification: a relative value is to be ignored. */
-function configOf({ env, home }: LoginNeeds): string {
-  const given = env.XDG_CONFIG_HOME;
-  return given?.startsWith('/') ? given : posix.join(home, '.config');
-}
-
-type Present = { readonly is: 'ours'; readonly text: string } | { readonly is: 'foreign'; readonly why: string };
-
-function read({ disk: { files }, program }: LoginNeeds, path: string): Present | { readonly is: 'absent' } {
-  try {
-    const stat = files.lstat(path);
-    if (stat === null) return { is: 'absent' };
-    if (stat.kind !== 'file') return { is: 'foreign', why: `is no plain file but a ${stat.kind}` };
-    const fd = files.open(path, O.RDONLY | O.NOFOLLOW | O.NONBLOCK, 0);
-    try {
-      const bytes = new Uint8Array(Math.min(stat.size, MOST_BYTES));
-      const text = new TextDecoder().decode(bytes.subarray(0, files.read(fd, bytes, 0)));
-      if (text.includes(markOf(program))) return { is: 'ours', text };
-      const other = text.includes(ANY_MARK)
-        ? 'starts the Hivebar of another HIVEBAR_HOME'
-        : 'was not written by Hivebar';
-      return { is: 'foreign', why: other };
-    } finally {
-      files.close(fd);
-    }
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return { is: 'absent' };
-    throw ioFault(error, path, 'unreadable');
-  }
-}
-
-function unlink({ files }: Disk, path: string): void {
-  try {
-    files.unlink(path);
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw ioFault(error, path, 'unwritable');
-  }
-}
-
-function foreign(path: string, why: string): Fault {
-  return new Fault('unwritable', `${path} ${why}, and is left as it is`, LOGIN);
-}
-
-async function run(needs: LoginNeeds, command: readonly string[]): Promise<void> {
-  const ended = await end(needs, command);
-  if (ended.is === 'exited' && ended.code === 0) return;
-  const why = ended.is === 'exited' ? `ended with ${ended.code}: ${ended.stderr.trim()}` : ended.is;
-  throw new Fault('exec-failed', `${command.join(' ')}: ${why}`, LOGIN);
-}
-
-async function end({ disk, env, os, spawn }: LoginNeeds, [name = '', ...args]: readonly string[]) {
-  const path = os === 'win32' ? win32 : posix;
-  const folders =
-    os === 'win32' ? [win32.join(env.SystemRoot ?? 'C:\\Windows', 'System32')] : (env.PATH ?? '').split(':');
-  const file = folders
-    .filter((folder) => path.isAbsolute(folder))
-    .map((folder) => path.join(folder, name))
-    .find((candidate) => disk.files.lstat(candidate) !== null);
-  if (file === undefined) return { is: 'not-started', why: `no ${name} on PATH` } as const;
-  const given = Object.fromEntries(
-    Object.entries(env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-  );
-  return await spawn.run({ file, args, env: given, timeoutMs: COMMAND_MS }, new AbortController().signal);
-}
