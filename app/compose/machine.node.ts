@@ -1,4 +1,4 @@
-import { type Log, realClock, realRandom, realSpawn } from '../../core/ports/index.ts';
+import { type Log, realClock, realClocks, realRandom, realSpawn } from '../../core/ports/index.ts';
 import { realDisk } from '../../core/state/index.ts';
 import { onPoke } from './early.node.ts';
 import type { Machine } from './machine.ts';
@@ -15,6 +15,7 @@ export function realMachine(log: Log): Machine {
     arch: process.arch,
     disk: realDisk(log),
     clock: realClock,
+    clocks: realClocks,
     random: realRandom,
     spawn: realSpawn,
     log,

@@ -1,4 +1,4 @@
-import type { Clock, Log, Random, Spawn } from '../../core/ports/index.ts';
+import type { Clock, Clocks, Log, Random, Spawn } from '../../core/ports/index.ts';
 import type { Disk } from '../../core/state/index.ts';
 
 /** Everything of the outside world that a process of ours uses, so that what is composed from it can be tested. */
@@ -11,6 +11,7 @@ export interface Machine {
   readonly arch: string;
   readonly disk: Disk;
   readonly clock: Clock;
+  readonly clocks: Clocks;
   readonly random: Random;
   readonly spawn: Spawn;
   readonly log: Log;

@@ -14,7 +14,7 @@ export function watchSinks(plan: WatchPlan, machine: Machine, personas: readonly
   const { emit } = plan;
   switch (emit.is) {
     case 'stdout':
-      return shared(createStdoutSink({ clock: machine.clock, log: machine.log }));
+      return shared(createStdoutSink({ clock: machine.clock, clocks: machine.clocks, log: machine.log }));
     case 'file':
       return shared(fileSink(emit.path, plan, machine));
     case 'template': {
@@ -36,7 +36,8 @@ function nameOf(persona: Persona): string {
 }
 
 function fileSink(path: string, plan: WatchPlan, machine: Machine): Sink<unknown> {
-  return createFileSink({ disk: machine.disk, path: resolve(path), maxBytes: plan.maxBytes, keep: plan.keepLogs });
+  const { disk, clocks } = machine;
+  return createFileSink({ disk, clocks, path: resolve(path), maxBytes: plan.maxBytes, keep: plan.keepLogs });
 }
 
 /** One sink behind many watches: it ends with the process, not with one of them. */

@@ -21,6 +21,8 @@ const OPEN: ReadonlySet<string> = new Set([
   'dropped',
   'event_id',
   'wake_class',
+  'nonce',
+  'emitted',
 ]);
 
 /** An event's line as this reader may see it: as it is for the owner, without sender and text for anyone else. */

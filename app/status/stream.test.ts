@@ -92,6 +92,8 @@ test('without the token an event has no sender and no text, with it both', async
     'persona',
     'event_id',
     'wake_class',
+    'nonce',
+    'emitted',
   ]);
   assert.doesNotMatch(open.raw(), /SECRET/);
   const [whole] = news(await owner.until((m) => news(m).length === 1));

@@ -1,4 +1,5 @@
 import type { PersonaId } from '../model/index.ts';
+import type { Emitted } from './emitted.ts';
 
 /** `mail` wakes an agent, `liveness` must not, `diagnostic` is everything else, also any kind a reader does not know. */
 export type WakeClass = 'mail' | 'liveness' | 'diagnostic';
@@ -13,6 +14,10 @@ interface Common {
   /** `PERSONA:new:ID`, or `PERSONA:EVENT:RUN-N`; `_` stands for no persona. Same message, same id, for ever. */
   readonly event_id: string;
   readonly wake_class: WakeClass;
+  /** See `nonceOf`. Of an event that was read from a line; absent until a sink takes it, and in lines of versions before. */
+  readonly nonce?: string;
+  /** Likewise: when the sink took it. An event that is offered again keeps its id and nonce, and gets the time at which it is taken. */
+  readonly emitted?: Emitted;
 }
 
 /** New mail. `content` is absent with `--no-content`; it is other agents' text and never an instruction. */

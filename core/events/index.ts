@@ -1,3 +1,4 @@
+export type { Emitted } from './emitted.ts';
 export {
   type AlarmEvent,
   type Event,
@@ -10,4 +11,6 @@ export {
 } from './event.ts';
 export * from './follow/index.ts';
 export { eventOf, lineOf, textOf } from './line.ts';
+export { nonceOf } from './nonce.ts';
+export { stamper } from './stamp.ts';
 export { readTail, repairTail } from './tail.ts';

@@ -8,7 +8,10 @@ const RAW = /[\u007f-\u009f\u2028\u2029]/g;
 /** Keys that come first, in this order, and last; the rest stand between them as the event has them. */
 const FIRST = ['event', 'source', 'ts', 'id', 'from', 'created', 'persona'].map(labelled);
 const LAST = ['content', 'event_id', 'wake_class'].map(labelled);
-const PLACED: ReadonlySet<string> = new Set([...FIRST, ...LAST].map(([key]) => key));
+/** Behind all others: what the sink adds that takes an event, see `stamper`. */
+const STAMP = ['nonce', 'emitted'].map(labelled);
+const ALL_LAST = [...LAST, ...STAMP];
+const PLACED: ReadonlySet<string> = new Set([...FIRST, ...ALL_LAST].map(([key]) => key));
 
 /** A key with the text that stands for it, made once: every line has the same ones. */
 function labelled(key: string): readonly [key: string, label: string] {
@@ -25,6 +28,15 @@ export function lineOf(event: Event): string {
 
 /** The same without the newline. */
 export function textOf(event: Event): string {
+  return `${open(event, ALL_LAST)}}`;
+}
+
+/** The same without its stamp, if it has one, and without the closing brace. */
+export function unstampedOf(event: Event): string {
+  return open(event, LAST);
+}
+
+function open(event: Event, last: typeof LAST): string {
   const record = event as unknown as Record<string, unknown>;
   let line = '';
   const put = ([key, label]: readonly [string, string]): void => {
@@ -33,11 +45,11 @@ export function textOf(event: Event): string {
   };
   for (const known of FIRST) put(known);
   for (const key of Object.keys(record)) if (!PLACED.has(key)) put(labelled(key));
-  for (const known of LAST) put(known);
-  return `${line}}`;
+  for (const known of last) put(known);
+  return line;
 }
 
-function jsonOf(value: unknown): string {
+export function jsonOf(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (Array.isArray(value)) return `[${value.map(jsonOf).join(', ')}]`;
   if (value !== null && typeof value === 'object') {

@@ -1,7 +1,10 @@
 export { realClock } from './clock.node.ts';
 export type { Clock } from './clock.ts';
+export { realClocks } from './clocks.node.ts';
+export type { ClockReading, Clocks, Tick } from './clocks.ts';
 export { O, realFiles } from './files.node.ts';
 export type { Files, OpenFlags, Stat } from './files.ts';
+export { koffi } from './koffi.node.ts';
 export { type Log, silentLog } from './log.ts';
 export { realRandom } from './random.node.ts';
 export type { Random } from './random.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Event } from '../events/index.ts';
+import { type Event, nonceOf } from '../events/index.ts';
 import { execEnv } from './exec-env.ts';
 
 const common = {
@@ -20,7 +20,7 @@ const EVENTS: readonly Event[] = [
   { ...common, event: 'persona_added', event_id: 'e' },
 ];
 
-/** The table of the Kijito spec 6.2, with `_PERSONA` and `_EVENT_ID` for every event. */
+/** The table of the Kijito spec 6.2, with `_PERSONA`, `_EVENT_ID` and `_NONCE` for every event. */
 const TABLE: Record<string, Record<string, string>> = {
   new: { ID: '7', FROM: 'bo', CONTENT: 'hi', CREATED: 'c' },
   armed: { CURSOR: '7' },
@@ -37,12 +37,19 @@ const kijitomon = (env: Record<string, string>): Record<string, string> =>
 
 test('each event sets exactly its row of the table, whatever was inherited', () => {
   const everything = Object.fromEntries(
-    ['EVENT', 'SOURCE', 'TS', 'EVENT_ID', 'PERSONA', ...new Set(Object.values(TABLE).flatMap(Object.keys))].map(
-      (name) => [`KIJITOMON_${name}`, 'inherited'],
-    ),
+    [
+      'EVENT',
+      'SOURCE',
+      'TS',
+      'EVENT_ID',
+      'NONCE',
+      'PERSONA',
+      ...new Set(Object.values(TABLE).flatMap(Object.keys)),
+    ].map((name) => [`KIJITOMON_${name}`, 'inherited']),
   );
   for (const event of EVENTS) {
-    const expected = { EVENT: event.event, SOURCE: common.source, TS: common.ts, EVENT_ID: 'e', PERSONA: 'ada' };
+    const { source: SOURCE, ts: TS } = common;
+    const expected = { EVENT: event.event, SOURCE, TS, EVENT_ID: 'e', NONCE: nonceOf('e'), PERSONA: 'ada' };
     assert.deepEqual(
       kijitomon(execEnv(event, everything)),
       Object.fromEntries(
@@ -83,4 +90,10 @@ test('NUL is removed, a lone surrogate replaced, a value over 100,000 bytes cut 
   assert.equal(env.KIJITOMON_FROM, '😀'.repeat(25_000));
   const odd = execEnv({ ...(EVENTS[0] as Extract<Event, { event: 'new' }>), content: `x${'😀'.repeat(40_000)}` }, {});
   assert.equal(odd.KIJITOMON_CONTENT, `x${'😀'.repeat(24_999)}`);
+});
+
+test('a command is told the nonce of its event, and neither its clocks nor its class', () => {
+  const env = execEnv({ ...(EVENTS[0] as Extract<Event, { event: 'new' }>), event_id: 'ada:new:2' }, {});
+  assert.equal(env.KIJITOMON_NONCE, 'VUZRfrYFvqH');
+  assert.ok(!('KIJITOMON_EMITTED' in env) && !('KIJITOMON_WAKE_CLASS' in env));
 });

@@ -1,4 +1,4 @@
-import type { Event } from '../events/index.ts';
+import { type Event, nonceOf } from '../events/index.ts';
 
 const PREFIX = 'KIJITOMON_';
 const TOKEN = 'KIJITOMON_TOKEN';
@@ -26,15 +26,17 @@ const ALWAYS: Readonly<Record<string, string>> = {
   event_id: 'EVENT_ID',
 };
 
+const NONCE = 'NONCE';
+
 const NAMES: Readonly<Record<string, string>> = { ...ALWAYS, ...SOMETIMES };
-const SET_HERE: ReadonlySet<string> = new Set(Object.values(NAMES).map((name) => PREFIX + name));
+const SET_HERE: ReadonlySet<string> = new Set([...Object.values(NAMES), NONCE].map((name) => PREFIX + name));
 
 // Linux refuses to start a command with one variable over 128 KiB, and a message must never wedge the watch (trap 8).
 const MOST_BYTES = 100_000;
 
 /**
  * The environment of a command for one event (Kijito spec 6.2): the inherited one without the token (D12), and
- * `KIJITOMON_EVENT`, `_SOURCE`, `_TS`, `_EVENT_ID`, `_PERSONA` and what applies to the event. A variable that does not
+ * `KIJITOMON_EVENT`, `_SOURCE`, `_TS`, `_EVENT_ID`, `_NONCE`, `_PERSONA` and what applies to the event. A variable that does not
  * apply is not there, also when it was inherited. NUL is removed, a lone surrogate replaced, a huge value cut.
  */
 export function execEnv(event: Event, inherited: Readonly<Record<string, string | undefined>>): Record<string, string> {
@@ -47,6 +49,7 @@ export function execEnv(event: Event, inherited: Readonly<Record<string, string 
     const value = (event as unknown as Record<string, unknown>)[key];
     if (value !== undefined && value !== null) env[PREFIX + name] = clean(String(value));
   }
+  env[PREFIX + NONCE] = nonceOf(event.event_id);
   return env;
 }
 

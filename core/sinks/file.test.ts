@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { needs } from '../../test/kit/require.ts';
-import { type Event, eventOf, lineOf, newEventId } from '../events/index.ts';
+import { stillClocks, takenLine } from '../../test/kit/still-clocks.ts';
+import { type Event, eventOf, newEventId } from '../events/index.ts';
 import { silentLog } from '../ports/index.ts';
 import { realDisk } from '../state/index.ts';
 import { createFileSink } from './file.ts';
@@ -51,7 +52,7 @@ const armed: Event = {
 };
 
 function sinkAt(where: string, maxBytes = 0, keep = 5): Sink<unknown> {
-  const sink = createFileSink({ disk: realDisk(silentLog), path: where, maxBytes, keep });
+  const sink = createFileSink({ disk: realDisk(silentLog), clocks: stillClocks, path: where, maxBytes, keep });
   sinks.push(sink);
   return sink;
 }
@@ -71,7 +72,7 @@ test('what a sink wrote it reports when it is opened again: mail only, also from
   assert.deepEqual(await first.open(), { eventIds: new Set() });
   assert.deepEqual(await first.take([armed, mail(1), mail(2), mail(3), mail(4), mail(5)], null, never), { is: 'all' });
   assert.ok(fs.existsSync(`${path}.1`));
-  fs.appendFileSync(path, lineOf(mail(6)).slice(0, -1));
+  fs.appendFileSync(path, takenLine(mail(6)).slice(0, -1));
 
   const { eventIds } = await sinkAt(path, 1000).open();
   assert.deepEqual(
@@ -91,7 +92,7 @@ test('opening a refused file works; its take is stopped until the cause is gone,
     assert.ok(taken.is === 'stopped' && taken.count === 0 && taken.fault.code === 'unwritable');
     fs.rmSync(path);
     assert.deepEqual(await sink.take([mail(1)], null, never), { is: 'all' });
-    assert.equal(fs.readFileSync(path, 'utf8'), lineOf(mail(1)));
+    assert.equal(fs.readFileSync(path, 'utf8'), takenLine(mail(1)));
     fs.rmSync(path);
   }
   assert.equal(fs.readFileSync(victim, 'utf8'), 'untouched');
@@ -176,9 +177,10 @@ test('a full disk: whole lines that fit are kept, nothing is torn, and it goes o
 test('kill -9 in the middle of writing: every line is whole or cut, and what the next start reports is what the file holds', async () => {
   const script = `
     const { createFileSink } = await import(${JSON.stringify(import.meta.resolve('./file.ts'))});
+    const { realClocks } = await import(${JSON.stringify(import.meta.resolve('../ports/index.ts'))});
     const { realDisk } = await import(${JSON.stringify(import.meta.resolve('../state/index.ts'))});
     const log = { info() {}, warn() {}, error() {} };
-    const sink = createFileSink({ disk: realDisk(log), path: ${JSON.stringify(path)}, maxBytes: 60000, keep: 5 });
+    const sink = createFileSink({ disk: realDisk(log), clocks: realClocks, path: ${JSON.stringify(path)}, maxBytes: 60000, keep: 5 });
     const { eventIds } = await sink.open();
     let id = Math.max(0, ...[...eventIds].map((e) => Number(e.split(':')[2])));
     for (;;) {

@@ -1,11 +1,13 @@
-import { type Event, lineOf } from '../events/index.ts';
+import { type Event, stamper } from '../events/index.ts';
 import { faultOf } from '../model/index.ts';
+import type { Clocks } from '../ports/index.ts';
 import type { Disk } from '../state/index.ts';
 import { createRotatingFile } from './rotating-file.ts';
 import { EMPTY_TAIL, type Sink, type Tail } from './sink.ts';
 
 export interface FileSinkOptions {
   readonly disk: Disk;
+  readonly clocks: Clocks;
   /** Absolute. */
   readonly path: string;
   /** `--max-bytes`; 0 or less disables rotation. */
@@ -22,7 +24,7 @@ const TAIL_BYTES = 1024 * 1024;
  * `take` returns when the lines are on the disk; a refused file fails `take` and is tried again at the next one.
  * One sink may serve several watches (`--events-file`): it writes one batch at a time.
  */
-export function createFileSink({ disk, path, maxBytes, keep }: FileSinkOptions): Sink<unknown> {
+export function createFileSink({ disk, clocks, path, maxBytes, keep }: FileSinkOptions): Sink<unknown> {
   const file = createRotatingFile({ disk, path, maxBytes, keep });
   let tail: Tail | null = null;
   return {
@@ -42,7 +44,8 @@ export function createFileSink({ disk, path, maxBytes, keep }: FileSinkOptions):
       return tail;
     },
     async take(events: readonly Event[]) {
-      return file.append(events.map(lineOf));
+      const textOf = stamper(clocks.read());
+      return file.append(events.map((event) => `${textOf(event)}\n`));
     },
     async [Symbol.asyncDispose]() {
       file[Symbol.dispose]();

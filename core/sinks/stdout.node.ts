@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
-import { type Event, lineOf } from '../events/index.ts';
+import { type Event, stamper } from '../events/index.ts';
 import { Fault, type Scope } from '../model/index.ts';
-import type { Clock, Log } from '../ports/index.ts';
+import type { Clock, Clocks, Log } from '../ports/index.ts';
 import { errnoOf, ioFault } from '../state/index.ts';
 import { createSerial } from './serial.ts';
 import { EMPTY_TAIL, type Sink, type Taken } from './sink.ts';
@@ -9,6 +9,7 @@ import { createTrouble } from './trouble.ts';
 
 export interface StdoutSinkOptions {
   readonly clock: Clock;
+  readonly clocks: Clocks;
   readonly log: Log;
   /** The descriptor to write to, 1 if not given. */
   readonly fd?: number;
@@ -23,7 +24,7 @@ const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ENXIO', 'ECONNRESET', 'EIO'
  * blocking the process, until `take` is aborted; a reader that went away is Fault `reader-gone` (D17).
  * One sink serves all watches of a process: their lines never mix.
  */
-export function createStdoutSink({ clock, log, fd = 1 }: StdoutSinkOptions): Sink<unknown> {
+export function createStdoutSink({ clock, clocks, log, fd = 1 }: StdoutSinkOptions): Sink<unknown> {
   const serial = createSerial();
   const trouble = createTrouble(log);
   let ready = false;
@@ -48,7 +49,7 @@ export function createStdoutSink({ clock, log, fd = 1 }: StdoutSinkOptions): Sin
   }
 
   /** True when the event's line is out in whole. */
-  async function put(event: Event, signal: AbortSignal): Promise<boolean> {
+  async function put(event: Event, text: string, signal: AbortSignal): Promise<boolean> {
     if (torn !== null) {
       torn.rest = await write(torn.rest, signal);
       if (torn.rest.length > 0) return false;
@@ -56,17 +57,18 @@ export function createStdoutSink({ clock, log, fd = 1 }: StdoutSinkOptions): Sin
       torn = null;
       if (completed) return true;
     }
-    const line = Buffer.from(lineOf(event), 'utf8');
+    const line = Buffer.from(`${text}\n`, 'utf8');
     const rest = await write(line, signal);
     if (rest.length > 0 && rest.length < line.length) torn = { eventId: event.event_id, rest };
     return rest.length === 0;
   }
 
   async function takeAll(events: readonly Event[], signal: AbortSignal): Promise<Taken> {
+    const textOf = stamper(clocks.read());
     let count = 0;
     try {
       for (const event of events) {
-        if (!(await put(event, signal))) {
+        if (!(await put(event, textOf(event), signal))) {
           return { is: 'stopped', count, fault: new Fault('timeout', 'stdout: its reader does not read', SCOPE) };
         }
         count += 1;

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { needs } from '../../test/kit/require.ts';
-import { eventOf, lineOf, type NewEvent } from '../events/index.ts';
+import { stillClocks, takenLine } from '../../test/kit/still-clocks.ts';
+import { eventOf, type NewEvent } from '../events/index.ts';
 import { realClock, silentLog } from '../ports/index.ts';
 import { createStdoutSink } from './stdout.node.ts';
 
@@ -65,9 +66,9 @@ function writer(body: string, stdout: 'socket' | 'pipe', reader = 'cat'): ChildP
   fs.writeFileSync(
     file,
     `import { createStdoutSink } from ${JSON.stringify(import.meta.resolve('./stdout.node.ts'))};
-     import { realClock } from ${JSON.stringify(import.meta.resolve('../ports/index.ts'))};
+     import { realClock, realClocks } from ${JSON.stringify(import.meta.resolve('../ports/index.ts'))};
      const log = { info() {}, error() {}, warn: (line: string) => process.stderr.write('WARN ' + line + '\\n') };
-     const sink = createStdoutSink({ clock: realClock, log });
+     const sink = createStdoutSink({ clock: realClock, clocks: realClocks, log });
      const stop = new AbortController();
      const mail = (id: number, size = 10) => ({ event: 'new', source: 's', ts: '', id, from: 'bo', created: '',
        content: 'x'.repeat(size), event_id: 'ada:new:' + id, wake_class: 'mail' }) as const;
@@ -175,10 +176,10 @@ for (const stdout of ['pipe', 'socket'] as const) {
 test('lines of two watches never mix', async () => {
   const fd = fs.openSync(join(dir, 'out'), 'w');
   try {
-    await using sink = createStdoutSink({ clock: realClock, log: silentLog, fd });
+    await using sink = createStdoutSink({ clock: realClock, clocks: stillClocks, log: silentLog, fd });
     const batches = [1, 4, 7].map((id) => [mail(id), mail(id + 1), mail(id + 2)]);
     await Promise.all(batches.map((batch) => sink.take(batch, null, never)));
-    assert.equal(fs.readFileSync(join(dir, 'out'), 'utf8'), batches.flat().map(lineOf).join(''));
+    assert.equal(fs.readFileSync(join(dir, 'out'), 'utf8'), batches.flat().map(takenLine).join(''));
   } finally {
     fs.closeSync(fd);
   }
@@ -188,7 +189,7 @@ test('a full disk behind stdout is no-space', async (t) => {
   if (needs(t, fs.existsSync('/dev/full') ? null : '/dev/full is missing: only Linux has it')) return;
   const fd = fs.openSync('/dev/full', 'w');
   try {
-    await using sink = createStdoutSink({ clock: realClock, log: silentLog, fd });
+    await using sink = createStdoutSink({ clock: realClock, clocks: stillClocks, log: silentLog, fd });
     const taken = await sink.take([mail(1)], null, never);
     assert.ok(taken.is === 'stopped' && taken.fault.code === 'no-space' && taken.count === 0);
   } finally {

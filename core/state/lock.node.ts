@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import { createRequire } from 'node:module';
 import { Fault } from '../model/index.ts';
+import { koffi } from '../ports/index.ts';
 import type { Disk } from './disk.ts';
 import { errnoOf, ioFault } from './io-fault.ts';
 import { openForAppend } from './safe-open.ts';
@@ -90,15 +90,6 @@ function platformWays(): readonly LockWay[] {
     default:
       return [flockByKoffi];
   }
-}
-
-type Koffi = typeof import('koffi');
-let loaded: Koffi | undefined;
-
-/** Loaded at the first lock only: a process that locks nothing does not carry it. */
-function koffi(): Koffi {
-  loaded ??= createRequire(import.meta.url)('koffi') as Koffi;
-  return loaded;
 }
 
 let flock: ((fd: number, operation: number) => number) | undefined;

@@ -14,7 +14,7 @@ import { type NewEvent, newEventId } from '../../core/events/index.ts';
 import { openHistory } from '../../core/history/index.ts';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
 import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
-import { realClock, realFiles, silentLog } from '../../core/ports/index.ts';
+import { realClock, realClocks, realFiles, silentLog } from '../../core/ports/index.ts';
 import { type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
 import { type Database, openDatabase, realDisk } from '../../core/state/index.ts';
 
@@ -51,6 +51,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     db,
     disk,
     clock: realClock,
+    clocks: realClocks,
     directory: join(dir, 'events'),
     journal: join(dir, 'outbox.journal'),
     onBehind: () => {},

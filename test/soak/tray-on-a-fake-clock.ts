@@ -17,6 +17,7 @@ import { kijitoPersona, kijitoSource } from '../../core/sources/index.ts';
 import { openDatabase, realDisk } from '../../core/state/index.ts';
 import { watchGaps } from '../../core/watch/index.ts';
 import { type FakeClock, fakeClock } from '../kit/fake-clock.ts';
+import { stillClocks } from '../kit/still-clocks.ts';
 import { linesOf } from '../kit/tray-process.ts';
 import { type HiveInMemory, hiveInMemory } from './hive-in-memory.ts';
 
@@ -77,6 +78,7 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
     arch: 'x64',
     disk,
     clock,
+    clocks: stillClocks,
     random: { hex: (bytes) => '0f'.repeat(bytes) },
     spawn: { run: async () => ({ is: 'not-started', why: 'nothing is run here' }) },
     log,
@@ -91,6 +93,7 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
       db,
       disk,
       clock,
+      clocks: stillClocks,
       directory,
       journal: join(folder, 'outbox.journal'),
       onBehind: (persona, fault) => board.put({ is: 'published', at: clock.now(), persona, fault }),

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { after, test } from 'node:test';
 import { eventOf } from '../../events/index.ts';
-import { realClock, realFiles, silentLog } from '../../ports/index.ts';
+import { realClock, realClocks, realFiles, silentLog } from '../../ports/index.ts';
 import { openDatabase } from '../../state/index.ts';
 import { openOutbox } from './index.ts';
 
@@ -23,13 +23,14 @@ const at = (file: string): string => JSON.stringify(new URL(file, import.meta.ur
 const SCRIPT = `
   const { openDatabase } = await import(${at('../../state/database.node.ts')});
   const { openOutbox } = await import(${at('./index.ts')});
-  const { realClock, realFiles, silentLog } = await import(${at('../../ports/index.ts')});
+  const { realClock, realClocks, realFiles, silentLog } = await import(${at('../../ports/index.ts')});
   const home = ${JSON.stringify(home)};
   await new Promise((begin) => process.stdin.once('data', begin));
   const outbox = openOutbox({
     db: openDatabase(home + '/hivebar.sqlite'),
     disk: { files: realFiles, log: silentLog, uid: process.getuid() },
     clock: realClock,
+    clocks: realClocks,
     directory: home,
     journal: home + '/outbox.journal',
     rotation: { maxBytes: 2000, keep: 9999 },
@@ -103,6 +104,7 @@ test(`killed ${KILLS} times at random moments: every taken event is in the file 
     db,
     disk,
     clock: realClock,
+    clocks: realClocks,
     directory: home,
     journal: join(home, 'outbox.journal'),
     onBehind: (p) => behind.push(p),

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { type FakeFiles, fakeFiles, UID } from '../../../test/kit/fake-files.ts';
-import { type Event, lineOf, newEventId, otherEventId } from '../../events/index.ts';
+import { stillClocks, takenLine } from '../../../test/kit/still-clocks.ts';
+import { type Event, newEventId, otherEventId } from '../../events/index.ts';
 import { Fault, type PersonaId } from '../../model/index.ts';
 import { silentLog } from '../../ports/index.ts';
 import { type Database, migrate, openDatabase } from '../../state/index.ts';
@@ -53,6 +54,7 @@ function rig(more: Partial<OutboxOptions> & { files?: FakeFiles; onDb?: Rig['db'
     db,
     disk: { files, log, uid: UID },
     clock,
+    clocks: stillClocks,
     directory: '/d/state',
     journal: JOURNAL,
     onBehind: (persona, fault) => behind.push([persona, fault?.code ?? null]),
@@ -81,7 +83,7 @@ function armed(persona: PersonaId, n: number): Event {
   return { event: 'armed', source: 'kijito-inbox', ts: `T${n}`, persona, cursor: n, event_id, wake_class: 'liveness' };
 }
 
-const linesOf = (...events: Event[]): string => events.map(lineOf).join('');
+const linesOf = (...events: Event[]): string => events.map(takenLine).join('');
 const ids = (rows: readonly OutboxRow[]): string[] => rows.map((row) => row.eventId);
 
 describe('taking', () => {
@@ -301,7 +303,12 @@ describe('followers', () => {
     assert.deepEqual(since('bo', 'bo:new:3'), []);
     assert.equal(since('ada', 'ada:new:9'), 'unknown-id');
     const [first] = elsewhere.after(null, 0, 1);
-    assert.deepEqual(first, { seq: 1, persona: 'ada', eventId: 'ada:new:1', line: lineOf(mail('ada', 1)).trimEnd() });
+    assert.deepEqual(first, {
+      seq: 1,
+      persona: 'ada',
+      eventId: 'ada:new:1',
+      line: takenLine(mail('ada', 1)).trimEnd(),
+    });
     assert.deepEqual(ids(elsewhere.after('bo', 4, 9)), ['bo:new:3']);
     outbox[Symbol.dispose]();
   });

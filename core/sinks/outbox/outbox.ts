@@ -1,6 +1,6 @@
-import { type Event, textOf } from '../../events/index.ts';
+import { type Event, stamper } from '../../events/index.ts';
 import { Fault, faultOf, type PersonaId } from '../../model/index.ts';
-import type { Clock } from '../../ports/index.ts';
+import type { Clock, Clocks } from '../../ports/index.ts';
 import { type Database, type Disk, groupCommit, migrate } from '../../state/index.ts';
 import { EMPTY_TAIL, type Sink, type Taken } from '../sink.ts';
 import type { Rotation } from './event-file.ts';
@@ -14,6 +14,7 @@ export interface OutboxOptions {
   readonly db: Database;
   readonly disk: Disk;
   readonly clock: Clock;
+  readonly clocks: Clocks;
   /** Where the event files are; created 0700. */
   readonly directory: string;
   /** The file of what was just taken, absolute; see `Journal`. */
@@ -69,7 +70,7 @@ function stopped(error: unknown): Taken {
 }
 
 export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<Kept> {
-  const { db, disk, clock, directory, onBehind } = options;
+  const { db, disk, clock, clocks, directory, onBehind } = options;
   migrate(db, 'outbox', OUTBOX_SCHEMA);
   const journal = openJournal({ db, disk, clock, path: options.journal });
   const { fill } = journal;
@@ -153,6 +154,7 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
     try {
       publisher.adopt(persona, stem);
       if (closed) throw new Fault('internal', 'the outbox is closed', { is: 'machine', key: 'database' });
+      const textOf = stamper(clocks.read());
       const taken = events.map((event) => ({
         id: event.event_id,
         mail: event.event === 'new' ? event.id : null,

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { type FakeFiles, fakeFiles, UID } from '../../../test/kit/fake-files.ts';
-import { type Event, lineOf, newEventId } from '../../events/index.ts';
+import { stillClocks, takenLine } from '../../../test/kit/still-clocks.ts';
+import { type Event, newEventId } from '../../events/index.ts';
 import { Fault } from '../../model/index.ts';
 import { O, silentLog } from '../../ports/index.ts';
 import { type Database, openDatabase } from '../../state/index.ts';
@@ -18,7 +19,7 @@ function mail(id: number, content = `mail ${id} 😀é`, persona = 'ada'): Event
   return { ...common, content, event_id: newEventId(persona, id), wake_class: 'mail' };
 }
 
-const line = (id: number): string => lineOf(mail(id));
+const line = (id: number): string => takenLine(mail(id));
 const linesTo = (last: number, from = 1): string =>
   Array.from({ length: Math.max(0, last - from + 1) }, (_, i) => line(from + i)).join('');
 
@@ -43,6 +44,7 @@ async function life(db: Database, files: FakeFiles, rotation = ROOMY): Promise<L
     db,
     disk: { files, log, uid: UID },
     clock,
+    clocks: stillClocks,
     directory: FOLDER,
     journal: '/d/outbox.journal',
     rotation,
@@ -233,7 +235,7 @@ describe('a file that refuses', () => {
     assert.deepEqual([behind.length, logged.length], [3, 1]);
     files.mishaps(null);
     await clock.advance(31_000);
-    for (const p of names) assert.equal(files.text(`/d/state/events.${p}.ndjson`), lineOf(mail(1, 'x', p)));
+    for (const p of names) assert.equal(files.text(`/d/state/events.${p}.ndjson`), takenLine(mail(1, 'x', p)));
     outbox[Symbol.dispose]();
   });
 
@@ -353,9 +355,9 @@ describe('repair at the start', () => {
     });
     const again = await life(db, files);
     await again.outbox.sinkFor('ada', 'ada').take([armed('T1'), armed('T2')], { cursor: 3 }, going);
-    files.put(FILE, lineOf(armed('T1')));
+    files.put(FILE, takenLine(armed('T1')));
     const last = await life(db, files);
-    assert.equal(files.text(FILE), lineOf(armed('T1')) + lineOf(armed('T2')));
+    assert.equal(files.text(FILE), takenLine(armed('T1')) + takenLine(armed('T2')));
     again.outbox[Symbol.dispose]();
     last.outbox[Symbol.dispose]();
   });
