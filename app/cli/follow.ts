@@ -76,6 +76,7 @@ export const command: Command = {
   async run(args, io) {
     const asked = followArgs(args);
     const { persona, consumer, once, timeoutMs } = asked;
+    const stop = stopSignal();
     const log = stderrLog(io, 'hivebar follow');
     const disk = realDisk(log);
     const { state } = ownDirs({ ...io.env });
@@ -90,7 +91,6 @@ export const command: Command = {
     using follower = opened.follower;
     if (opened.isEmpty) log.info(nothingYet(persona, keptPersonas(state)));
 
-    const stop = stopSignal();
     const over = new AbortController();
     using timers = new DisposableStack();
     if (timeoutMs !== null) timers.use(realClock.after(timeoutMs, () => over.abort()));
