@@ -1,67 +1,207 @@
+import { parseArgs } from 'node:util';
 import { realRandom, realSpawn } from '../../core/ports/index.ts';
-import { realDisk } from '../../core/state/index.ts';
+import { type Disk, realDisk } from '../../core/state/index.ts';
 import { printable } from '../printable.ts';
-import { type LoginLook, loginStart } from '../service/index.ts';
-import type { Command } from './command.ts';
+import { type HeadlessLook, headlessService, type LoginLook, loginStart } from '../service/index.ts';
+import type { Command, Io } from './command.ts';
 import { usage } from './outcome.ts';
+import { serviceFlags } from './service-flags.ts';
 import { hostOs } from './service-host.node.ts';
+import { loggingTo } from './service-log.node.ts';
+import { heldLock, purge, purgeOf } from './service-purge.ts';
+import { checkTokenFile } from './service-token.ts';
 import { stderrLog } from './stderr-log.ts';
 
 export const command: Command = {
-  usage: 'service install|uninstall|status',
+  usage: 'service install|uninstall|status|print [--headless] [--purge] [-- WATCH-FLAGS]',
   about: [
     '  install     start Hivebar at every login from the next one on, with the paths of this node and this program',
     '  uninstall   no longer',
     '  status      what is there',
+    '  print       what install would write, on stdout, and where, on stderr; nothing is written',
+    '',
+    '  --headless  the same for `hivebar watch` without a desktop: every inbox into a file per persona, started now and at',
+    '              every login, again after 10 to 15 s when it dies. The flags of `hivebar watch` may follow a `--`.',
+    '              One of the two services at a time: two would tell everything twice.',
+    '  --purge     with uninstall: remove what belongs to the service alone too, having said what. Never events, never mail',
     '',
     "Linux: a unit of the user's systemd, or an XDG autostart file where the desktop does not start with systemd.",
-    'macOS: a LaunchAgent. Windows: a task of the Task Scheduler. What runs now goes on as it is.',
+    'macOS: a LaunchAgent. Windows: a task of the Task Scheduler. A tray program that runs now goes on as it is.',
+    '',
+    'Exit code 0: done; 1: refused or failed, with the next step; 2: a bad command line.',
   ],
   examples: [
     { run: 'hivebar service install', does: 'start at login; again after node or Hivebar moved' },
     { run: 'hivebar service status', does: 'whether it does, and by which file' },
+    {
+      run: 'hivebar service install --headless -- --token-file ~/.kijito-token',
+      does: 'a producer of event files only',
+    },
+    { run: 'hivebar service print --headless', does: 'its unit, to look at or for another supervisor' },
   ],
   async run(args, io) {
-    const what = wordOf(args);
-    const disk = realDisk(stderrLog(io, 'service'));
-    const login = loginStart({ os: hostOs(), env: io.env, disk, random: realRandom, spawn: realSpawn });
-    const before = await login.look();
-    if (before.is === 'foreign' && what !== 'status') {
-      io.err(
-        `hivebar service: ${printable(`${before.path} ${before.why}`)}: it is left as it is; move it away first\n`,
-      );
-      return 1;
+    const asked = askedFor(args);
+    if (asked.word === 'run') {
+      const { runService } = await import('./service-run.ts');
+      return await runService(asked.flags, asked.staysDown, asked.log === null ? io : loggingTo(asked.log, io));
     }
-    if (what !== 'status') await login.set(what === 'install');
-    io.out(`${printable(sentenceOf(what === 'status' ? before : await login.look()))}\n`);
-    return 0;
+    const disk = realDisk(stderrLog(io, 'service'));
+    return asked.headless ? await headless(asked, disk, io) : await tray(asked, disk, io);
   },
 };
 
-type Word = 'install' | 'uninstall' | 'status';
+type Word = 'install' | 'uninstall' | 'status' | 'print';
 
-function wordOf(args: readonly string[]): Word {
-  const [word] = args;
-  if (args.length === 1 && (word === 'install' || word === 'uninstall' || word === 'status')) return word;
-  throw usage(
-    new Error(
-      word === undefined
-        ? 'say install, uninstall or status'
-        : `${args.join(' ')}: must be install, uninstall or status`,
-    ),
-  );
+interface Asked {
+  /** `run` is what the headless unit starts; for nobody else, and in no help. */
+  readonly word: Word | 'run';
+  readonly headless: boolean;
+  readonly purge: boolean;
+  readonly flags: readonly string[];
+  readonly staysDown: boolean;
+  readonly log: string | null;
 }
+
+const WORDS: readonly string[] = ['install', 'uninstall', 'status', 'print', 'run'];
+
+function askedFor(args: readonly string[]): Asked {
+  const end = args.indexOf('--');
+  const [own, flags] = end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...own],
+      allowPositionals: true,
+      options: {
+        headless: { type: 'boolean', default: false },
+        purge: { type: 'boolean', default: false },
+        'stays-down': { type: 'boolean', default: false },
+        log: { type: 'string' },
+      },
+    });
+    const [word = '', ...rest] = positionals;
+    if (word === '') throw new Error('say install, uninstall, status or print');
+    if (!WORDS.includes(word) || rest.length > 0)
+      throw new Error(`${positionals.join(' ')}: must be install, uninstall, status or print`);
+    const isRun = word === 'run';
+    if (values.purge && word !== 'uninstall') throw new Error('--purge: only uninstall removes anything');
+    if (isRun && !values.headless) throw new Error('run: is what the unit of --headless starts');
+    if (!isRun && (values['stays-down'] || values.log !== undefined))
+      throw new Error('--stays-down, --log: only for what the unit starts');
+    if (end !== -1 && (!values.headless || word === 'uninstall' || word === 'status'))
+      throw new Error('--: flags of hivebar watch belong to install --headless and print --headless');
+    const { headless, purge: purges, 'stays-down': staysDown, log = null } = values;
+    return { word: word as Asked['word'], headless, purge: purges, flags, staysDown, log };
+  } catch (error) {
+    throw usage(error);
+  }
+}
+
+async function tray({ word, purge: purges }: Asked, disk: Disk, io: Io): Promise<number> {
+  const machine = { os: hostOs(), env: io.env, disk, random: realRandom, spawn: realSpawn };
+  const login = loginStart(machine);
+  if (word === 'print') return printed(await login.print(), io);
+  const before = await login.look();
+  if (before.is === 'foreign' && word !== 'status') return refused(io, before.path, before.why);
+  if (word === 'install') {
+    const other = headlessService(machine).look();
+    if (other.is === 'ours')
+      return said(io, `${other.path} is the headless service, and two would tell everything twice: ${REMOVE_HEADLESS}`);
+  }
+  if (word !== 'status') await login.set(word === 'install');
+  io.out(`${printable(sentenceOf(word === 'status' ? before : await login.look()))}\n`);
+  if (word === 'status') io.out(`${printable(headlessSentence(headlessService(machine).look()))}\n`);
+  if (purges) io.out('nothing else belongs to start at login; mail, events and settings are left as they are\n');
+  return 0;
+}
+
+const REMOVE_HEADLESS = 'run `hivebar service uninstall --headless` first';
+
+async function headless({ word, purge: purges, flags: given }: Asked, disk: Disk, io: Io): Promise<number> {
+  const machine = { os: hostOs(), env: io.env, disk, random: realRandom, spawn: realSpawn };
+  const service = headlessService(machine);
+  const before = service.look();
+  if (word === 'status') {
+    io.out(`${printable(headlessSentence(before))}\n`);
+    return 0;
+  }
+  if (word === 'uninstall') {
+    if (before.is === 'foreign') return refused(io, before.path, before.why);
+    await service.uninstall();
+    io.out(`${printable(headlessSentence(service.look()))}\n`);
+    return purges ? purged(service.directory, disk, io) : 0;
+  }
+  const { flags, plan, warnings } = serviceFlags(service.directory, given);
+  for (const warning of warnings) io.err(`hivebar service: ${printable(warning)}\n`);
+  if (word === 'print') return printed(await service.print(flags), io);
+  if (before.is === 'foreign') return refused(io, before.path, before.why);
+  const other = await loginStart(machine).look();
+  if (other.is === 'on' || (other.is === 'off' && other.path !== null))
+    return said(io, `${other.path} starts Hivebar at login, and two would tell everything twice: ${REMOVE_TRAY}`);
+  if (plan.tokenFile !== null) checkTokenFile(disk, plan.tokenFile);
+  else if (io.env.KIJITOMON_TOKEN) io.err(`hivebar service: ${TOKEN_LEFT_OUT}\n`);
+  await service.install(flags);
+  io.out(`${printable(headlessSentence(service.look()))}\n`);
+  if (plan.emit.is === 'template') io.out(`${printable(`follow a persona: tail -F ${plan.emit.template}`)}\n`);
+  if ((await service.lingers()) === false) io.out(`${LINGER}\n`);
+  return 0;
+}
+
+const REMOVE_TRAY = 'run `hivebar service uninstall` first';
+const TOKEN_LEFT_OUT =
+  'KIJITOMON_TOKEN is not written into the unit, so the service has no token: put it into a file (chmod 600) and install with -- --token-file FILE';
+const LINGER = 'it stops when you log out: `loginctl enable-linger` lets it go on, and start with the machine';
+
+function printed({ path, text }: { readonly path: string; readonly text: string }, io: Io): number {
+  io.err(`${printable(`it would be ${path}`)}\n`);
+  io.out(text);
+  return 0;
+}
+
+function purged(directory: string, disk: Disk, io: Io): number {
+  const found = purgeOf(disk, directory);
+  const held = heldLock(disk, found);
+  if (held !== null)
+    return said(io, `${held} is held: a watch runs with these files; stop it, then uninstall --purge again`);
+  for (const path of found.goes) io.out(`${printable(`removes ${path}`)}\n`);
+  purge(disk, found);
+  if (found.goes.length === 0) io.out('there was nothing else to remove\n');
+  for (const path of found.stays) io.out(`${printable(`left, it may be unread: ${path}`)}\n`);
+  return 0;
+}
+
+function refused(io: Io, path: string, why: string): number {
+  return said(io, `${path} ${why}: it is left as it is; move it away first`);
+}
+
+function said(io: Io, why: string): number {
+  io.err(`hivebar service: ${printable(why)}\n`);
+  return 1;
+}
+
+const OLD = ', which starts another node or another copy of Hivebar than this one';
 
 /** What a person reads of start at login. */
 export function sentenceOf(look: LoginLook): string {
   switch (look.is) {
     case 'on':
-      return `starts at login, by ${look.path}${look.isOld ? ', which starts another node or another copy of Hivebar than this one' : ''}`;
+      return `starts at login, by ${look.path}${look.isOld ? OLD : ''}`;
     case 'off':
       return look.path === null
         ? 'does not start at login'
         : `does not start at login: ${look.path} is there and switched off`;
     case 'foreign':
       return `can not be told: ${look.path} ${look.why}`;
+  }
+}
+
+/** The same of the headless service. */
+function headlessSentence(look: HeadlessLook): string {
+  switch (look.is) {
+    case 'ours':
+      return `headless: runs as a service, by ${look.path}${look.isOld ? OLD : ''}`;
+    case 'absent':
+      return 'headless: no service';
+    case 'foreign':
+      return `headless: ${look.path} ${look.why}`;
   }
 }

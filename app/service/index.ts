@@ -1,2 +1,4 @@
+export { createHeadlessService, type HeadlessLook, type HeadlessNeeds, type HeadlessService } from './headless.ts';
+export { HEADLESS_LABEL, HEADLESS_LOG, HEADLESS_UNIT } from './headless-units.ts';
 export { createLoginStart, type LoginLook, type LoginNeeds, type LoginStart } from './login-start.ts';
-export { type LoginMachine, loginStart } from './own.node.ts';
+export { headlessService, type LoginMachine, loginStart } from './own.node.ts';

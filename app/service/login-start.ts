@@ -1,6 +1,7 @@
 import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { autostartEntry, execLine, isEnabledEntry } from './autostart-entry.ts';
+import { headlessUnitAt } from './headless.ts';
 import { LAUNCH_AGENT, launchAgent } from './launch-agent.ts';
 import { LOGON_TASK, logonTask } from './logon-task.ts';
 import { systemdUnit, type Target } from './systemd-unit.ts';
@@ -40,7 +41,7 @@ export interface LoginStart {
   state(): Promise<boolean | null>;
   /**
    * Switches it on or off for the next login; what runs now goes on. On when it is on writes it anew, with the paths of now.
-   * @throws Fault `unwritable`, also for a file of that name that is not ours; `exec-failed` for systemctl or schtasks
+   * @throws Fault `usage` for on while the headless service is there: two would tell everything twice; `unwritable`, also for a file of that name that is not ours; `exec-failed` for systemctl or schtasks
    */
   set(on: boolean): Promise<void>;
   look(): Promise<LoginLook>;
@@ -106,13 +107,21 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
       const { is } = await look();
       return is === 'foreign' ? null : is === 'on';
     },
-    set: async (on) => (on ? await putUnit(needs, await chosenNow()) : await remove()),
+    async set(on) {
+      if (!on) return await remove();
+      const other = headlessUnitAt(needs);
+      if (other !== null) throw new Fault('usage', TRAY_REFUSED(other), LOGIN);
+      await putUnit(needs, await chosenNow());
+    },
     async print() {
       const way = await chosenNow();
       return { path: way.path, text: await way.text() };
     },
   };
 }
+
+const TRAY_REFUSED = (path: string): string =>
+  `the headless service is installed (${path}), and every mail would be told twice; run \`hivebar service uninstall --headless\` first`;
 
 /** All ways of a platform, the preferred one first. */
 function waysOf(needs: LoginNeeds): readonly Way[] {

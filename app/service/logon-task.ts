@@ -3,16 +3,27 @@ import { xmlComment, xmlText } from './xml.ts';
 
 export const LOGON_TASK = '\\Hivebar\\Start at login';
 
+/** What a task starts, and how often it is started again, a minute after it failed. */
+export interface TaskKind {
+  /** What follows the file that node runs. */
+  readonly words: readonly string[];
+  readonly removedBy: string;
+  /** The schema knows 255 at most. */
+  readonly restarts: number;
+}
+
+const TRAY: TaskKind = { words: ['run'], removedBy: REMOVED_BY, restarts: 3 };
+
 /**
  * A task of the Windows Task Scheduler (its schema 1.2) for one user's logon. `conhost --headless` keeps node's console
  * window away. From the schema's documentation; not verified on a machine. A task can not carry variables.
  * @param user `DOMAIN\NAME`; without it the task would be everybody's, which takes an administrator
  */
-export function logonTask(program: Program, user: string): string {
-  const words = ['--headless', ...[program.node, program.entry, 'run'].map(quoted)].join(' ');
+export function logonTask(program: Program, user: string, kind: TaskKind = TRAY): string {
+  const words = `--headless ${taskWords([program.node, program.entry, ...kind.words])}`;
   return `${[
     '<?xml version="1.0"?>',
-    xmlComment(`${markOf(program)} ${REMOVED_BY}`),
+    xmlComment(`${markOf(program)} ${kind.removedBy}`),
     '<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">',
     '  <RegistrationInfo><Author>Hivebar</Author></RegistrationInfo>',
     '  <Triggers>',
@@ -30,7 +41,7 @@ export function logonTask(program: Program, user: string): string {
     '    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>',
     '    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>',
     '    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>',
-    '    <RestartOnFailure><Interval>PT1M</Interval><Count>3</Count></RestartOnFailure>',
+    `    <RestartOnFailure><Interval>PT1M</Interval><Count>${kind.restarts}</Count></RestartOnFailure>`,
     '  </Settings>',
     '  <Actions Context="Author">',
     '    <Exec>',
@@ -42,7 +53,11 @@ export function logonTask(program: Program, user: string): string {
   ].join('\n')}\n`;
 }
 
-/** As Windows programs take their command line apart. A path holds no quotes, so only a final backslash would escape one. */
+export function taskWords(words: readonly string[]): string {
+  return words.map(quoted).join(' ');
+}
+
+/** As Windows programs take their command line apart: backslashes before a quote, or at the end, are doubled. */
 function quoted(word: string): string {
-  return `"${word.replace(/\\+$/, '$&$&')}"`;
+  return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, '$&$&')}"`;
 }

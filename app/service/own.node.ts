@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Random, Spawn } from '../../core/ports/index.ts';
 import { type Disk, ownDirs } from '../../core/state/index.ts';
+import { createHeadlessService, type HeadlessService } from './headless.ts';
 import { createLoginStart, type LoginStart } from './login-start.ts';
 import type { Program } from './program.ts';
 
@@ -17,6 +18,13 @@ export interface LoginMachine {
 /** Start at login for this very program, on this machine, as this user. */
 export function loginStart(machine: LoginMachine): LoginStart {
   return createLoginStart({ ...machine, home: homedir(), program: ownProgram(machine.env) });
+}
+
+/** The headless watch as a service of this user, by this very program. */
+export function headlessService(machine: LoginMachine): HeadlessService {
+  const program = ownProgram(machine.env);
+  const uid = process.geteuid?.() ?? null;
+  return createHeadlessService({ ...machine, home: homedir(), program, uid });
 }
 
 // In the package every compiled file stands in dist/ beside the programs; in a checkout this file stands in app/service/.

@@ -36,11 +36,11 @@ export function systemdUnit(program: Program, target: Target): string {
 }
 
 /** One word in double quotes; `%` would begin a specifier. */
-function quoted(word: string): string {
+export function quoted(word: string): string {
   return `"${word.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%')}"`;
 }
 
 /** In what stands behind the program, and there alone, `$` would begin a variable. */
-function argument(word: string): string {
+export function argument(word: string): string {
   return quoted(word).replaceAll('$', '$$$$');
 }

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { type Disk, errnoOf, ioFault, isLocked } from '../../core/state/index.ts';
+import { HEADLESS_LOG } from '../service/index.ts';
+
+/** What is in the directory of the headless service. */
+export interface Purge {
+  /** Positions, locks and the log: what only the service needs. */
+  readonly goes: readonly string[];
+  /** Everything else: event files hold mail that an agent may not have read. */
+  readonly stays: readonly string[];
+}
+
+const POSITION = /^hive(\..+)?\.json(\.lock)?$/;
+
+/** @throws Fault `unreadable` */
+export function purgeOf({ files }: Disk, directory: string): Purge {
+  const goes: string[] = [];
+  const stays: string[] = [];
+  for (const name of namesIn(files, directory)) {
+    const isOurs = POSITION.test(name) || name === HEADLESS_LOG;
+    (isOurs && files.lstat(join(directory, name))?.kind === 'file' ? goes : stays).push(join(directory, name));
+  }
+  return { goes, stays };
+}
+
+/** The first lock that a running watch holds; null: none. @throws Fault `unreadable` */
+export function heldLock(disk: Disk, { goes }: Purge): string | null {
+  return goes.find((path) => path.endsWith('.lock') && isLocked(disk, path)) ?? null;
+}
+
+/** @throws Fault `unwritable` */
+export function purge({ files }: Disk, { goes }: Purge): void {
+  for (const path of goes) {
+    try {
+      files.unlink(path);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw ioFault(error, path, 'unwritable');
+    }
+  }
+}
+
+function namesIn(files: Disk['files'], directory: string): readonly string[] {
+  try {
+    return files.readdir(directory).toSorted();
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw ioFault(error, directory, 'unreadable');
+  }
+}

@@ -1,0 +1,28 @@
+import { Fault } from '../../core/model/index.ts';
+import { O } from '../../core/ports/index.ts';
+import { type Disk, ioFault } from '../../core/state/index.ts';
+
+/**
+ * What a watch only warns of, a service is not installed with: it would run so for months (Kijito contract D22).
+ * @throws Fault `unreadable` for a token file that is not there, is no plain file, or is open to others
+ */
+export function checkTokenFile({ files, uid }: Disk, path: string): void {
+  const scope = { is: 'machine', key: 'token' } as const;
+  let fd: number;
+  try {
+    fd = files.open(path, O.RDONLY | O.NONBLOCK, 0);
+  } catch (error) {
+    throw ioFault(error, path, 'unreadable');
+  }
+  try {
+    const { kind, mode, uid: owner } = files.fstat(fd);
+    const say = (why: string): Fault => new Fault('unreadable', `${path} ${why}`, scope);
+    if (kind !== 'file') throw say('is no plain file');
+    if (uid === null) return;
+    if (owner !== uid) throw say(`belongs to user ${owner}, not to us (user ${uid}), who could change the token`);
+    if ((mode & 0o077) !== 0)
+      throw say(`has mode 0${mode.toString(8)}, so that others may read the token; run \`chmod 600 ${path}\` first`);
+  } finally {
+    files.close(fd);
+  }
+}

@@ -1,0 +1,89 @@
+import { taskWords } from './logon-task.ts';
+import { line, markOf, type Program } from './program.ts';
+import { argument, quoted } from './systemd-unit.ts';
+import { xmlComment, xmlText } from './xml.ts';
+
+/** The name the service is known by (Kijito contract i). */
+export const HEADLESS_LABEL = 'com.kijito.inbox-monitor';
+export const HEADLESS_UNIT = 'kijito-inbox-monitor.service';
+export const HEADLESS_TASK = '\\Hivebar\\Kijito inbox monitor';
+export const HEADLESS_REMOVED_BY = '`hivebar service uninstall --headless` removes it.';
+/** What it says goes here where no journal takes it; beside its positions. */
+export const HEADLESS_LOG = 'watch.err';
+
+/** The headless watch as a service: what is run, with which words. */
+export interface Headless {
+  readonly program: Program;
+  /** The flags of `hivebar watch`, whole: every path in them is absolute, and no secret is among them. */
+  readonly flags: readonly string[];
+  /** Where its positions, event files and log are. */
+  readonly directory: string;
+}
+
+/**
+ * A unit of the user's systemd. Again after every death but a clean stop, and never for 2 (command line, lock) and 4
+ * (nobody reads): they would be the same again. A network-online.target that is not there is no obstacle (systemd.unit(5)).
+ */
+export function headlessSystemdUnit({ program, flags }: Headless): string {
+  const words = [program.entry, 'service', 'run', '--headless', '--', ...flags].map(argument);
+  return `${[
+    `# ${markOf(program)} ${HEADLESS_REMOVED_BY}`,
+    '[Unit]',
+    'Description=Kijito inbox monitor: every inbox into its event file, by Hivebar',
+    'Wants=network-online.target',
+    'After=network-online.target',
+    '',
+    '[Service]',
+    `ExecStart=${[quoted(program.node), ...words].join(' ')}`,
+    'Restart=on-failure',
+    'RestartSec=15',
+    'RestartPreventExitStatus=2 4',
+    'UMask=0077',
+    '',
+    '[Install]',
+    'WantedBy=default.target',
+  ]
+    .map(line)
+    .join('\n')}\n`;
+}
+
+/**
+ * A LaunchAgent. launchd restarts by success and failure alone: `--stays-down` makes 2 and 4 a success. `Umask` is 0077 in
+ * decimal. From the file's documentation; not verified on a machine.
+ */
+export function headlessLaunchAgent(headless: Headless, logPath: string): string {
+  const { program, flags } = headless;
+  const words = [program.node, program.entry, 'service', 'run', '--headless', '--stays-down', '--', ...flags];
+  return `${[
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
+    xmlComment(`${markOf(program)} ${HEADLESS_REMOVED_BY}`),
+    '<plist version="1.0">',
+    '<dict>',
+    `  <key>Label</key><string>${HEADLESS_LABEL}</string>`,
+    '  <key>ProgramArguments</key>',
+    '  <array>',
+    ...words.map((word) => `    <string>${xmlText(word)}</string>`),
+    '  </array>',
+    '  <key>RunAtLoad</key><true/>',
+    '  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>',
+    '  <key>ThrottleInterval</key><integer>10</integer>',
+    '  <key>Umask</key><integer>63</integer>',
+    `  <key>StandardErrorPath</key><string>${xmlText(logPath)}</string>`,
+    '  <key>ProcessType</key><string>Background</string>',
+    '</dict>',
+    '</plist>',
+  ].join('\n')}\n`;
+}
+
+/** What a task of the Task Scheduler runs; the scheduler keeps no output, so the log is written by the program. */
+export function headlessTaskWords({ flags }: Headless, logPath: string): readonly string[] {
+  return ['service', 'run', '--headless', '--stays-down', '--log', logPath, '--', ...flags];
+}
+
+/** What the unit of this program has in it, whatever its flags are; that of another node or another copy has not. */
+export function headlessStart(os: NodeJS.Platform, { node, entry }: Program): string {
+  if (os === 'win32') return xmlText(taskWords([node, entry, 'service', 'run']));
+  if (os !== 'darwin') return `ExecStart=${quoted(node)} ${argument(entry)} `;
+  return `    <string>${xmlText(node)}</string>\n    <string>${xmlText(entry)}</string>\n`;
+}

@@ -1,0 +1,45 @@
+import { O } from '../ports/index.ts';
+import type { Disk } from './disk.ts';
+import { errnoOf, ioFault } from './io-fault.ts';
+import { flockByKoffi, flockByUtilLinux } from './lock.node.ts';
+
+/**
+ * Takes the flock of a lock file that somebody else made, without creating or changing anything: null when its owner holds
+ * it now, else to be disposed. What is gone, is no plain file or is on a platform without flock is nobody's.
+ *
+ * @param sidecar the lock file itself, `STATEFILE.lock`
+ * @throws Fault `unreadable`
+ */
+export function lockOfOthers({ files }: Disk, sidecar: string): Disposable | null {
+  const nobody: Disposable = { [Symbol.dispose]: () => {} };
+  if (process.platform === 'win32' || files.lstat(sidecar)?.kind !== 'file') return nobody;
+  let fd: number;
+  try {
+    fd = files.open(sidecar, O.RDONLY | O.NOFOLLOW | O.NONBLOCK, 0);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return nobody;
+    throw ioFault(error, sidecar, 'unreadable');
+  }
+  try {
+    if (locked(fd)) return { [Symbol.dispose]: () => files.close(fd) };
+    files.close(fd);
+    return null;
+  } catch (error) {
+    files.close(fd);
+    throw ioFault(error, sidecar, 'unreadable');
+  }
+}
+
+/** Whether its owner holds this lock file now. @throws Fault `unreadable` */
+export function isLocked(disk: Disk, sidecar: string): boolean {
+  using taken = lockOfOthers(disk, sidecar);
+  return taken === null;
+}
+
+function locked(fd: number): boolean {
+  try {
+    return flockByKoffi(fd).is === 'got';
+  } catch {
+    return flockByUtilLinux(fd).is === 'got'; // koffi does not load here; this throws when it does not work either
+  }
+}
