@@ -67,7 +67,7 @@ export class BoundedHive {
     return id;
   }
 
-  answer(path: string): Uint8Array {
+  answer(path: string): Buffer {
     const { searchParams } = new URL(path, 'http://h');
     const before = searchParams.get('before_id');
     this.page = before === null ? 0 : this.page + 1;

@@ -26,7 +26,7 @@ const ANSWERS: readonly string[] = [
   JSON.stringify({ result: [{ persona: 'ada', memory_count: 4 }, { persona: 'bo' }] }),
 ];
 
-function clientOf(answer: () => Uint8Array) {
+function clientOf(answer: () => Buffer) {
   return httpHive({
     hive: hiveAt('http://h', SCOPE),
     fetcher: { get: async () => ({ body: answer() }), [Symbol.asyncDispose]: async () => {} },
@@ -98,7 +98,7 @@ test('a hundred thousand mutated answers: each is refused or used, none stalls t
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((seed / 2 ** 32) * below);
   };
-  let body: Uint8Array = Buffer.alloc(0);
+  let body: Buffer = Buffer.alloc(0);
   const client = clientOf(() => body);
   let longest = 0;
   for (let n = 0; n < BODIES; n += 1) {

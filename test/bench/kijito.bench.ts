@@ -1,0 +1,252 @@
+import { spawn } from 'node:child_process';
+import { closeSync, fstatSync, openSync, readdirSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Event } from '../../core/events/index.ts';
+import { AS_WRITTEN, httpClient } from '../../core/net/index.ts';
+import { realClock, realClocks, silentLog } from '../../core/ports/index.ts';
+import { openOutbox } from '../../core/sinks/outbox/index.ts';
+import { hiveAt, httpHive } from '../../core/sources/index.ts';
+import { openDatabase, realDisk } from '../../core/state/index.ts';
+import { benchHive } from './bench-hive.ts';
+import { bench, ms, quantile } from './harness.ts';
+import { cpuOf, fileText, kijitoHome, memoryOf, mib, spin, start, startTray, temporary, until } from './rig.ts';
+
+/** What the Kijito inbox beyond rev 6 must reach. */
+const SCOPE = { is: 'source', key: 'kijito' } as const;
+const never = new AbortController().signal;
+
+export const benches = [
+  bench('message accepted by a long-polling hive -> event line, p50', '<= 3 ms', acceptedToLine),
+  bench('walk of a 10,000-message gap in pages of 200', "<= 1.5 x the server's own time", walk),
+  bench('1,000 personas, one tick with 10 of them changed', '11 requests, <= 50 ms CPU', changedTick),
+  bench('sustained durable events, single / when batches form', '>= 2,500 / >= 20,000 a second', sustained),
+  bench('one pending map a second for 1,000 personas, nothing changed', '<= 0.6 % of a core; <= 150 MiB', quietMap),
+  bench('loop stall while a 5,000-message window arrives', '<= 20 ms', stall),
+];
+
+const names = (n: number): string[] => Array.from({ length: n }, (_, i) => `persona-${String(i).padStart(4, '0')}`);
+
+async function acceptedToLine() {
+  await using hive = await benchHive(names(1));
+  const home = kijitoHome(hive.url);
+  await using _tray = await startTray(home);
+  const path = join(home, 'hivebar', 'events', 'events.persona-0000.ndjson');
+  await until('armed', () => fileText(path)?.includes('"armed"'));
+  const fd = openSync(path, 'r');
+  const took: number[] = [];
+  for (let i = 0; i < 200; i += 1) {
+    await spin(() => hive.holding);
+    await sleep(Math.random() * 5);
+    const before = fstatSync(fd).size;
+    const from = performance.now();
+    hive.deliver('persona-0000');
+    await spin(() => fstatSync(fd).size > before);
+    if (i >= 40) took.push(performance.now() - from);
+  }
+  closeSync(fd);
+  const p50 = quantile(took, 0.5);
+  return {
+    figure: `${ms(p50)}, p99 ${ms(quantile(took, 0.99))}`,
+    floor: 'none: two requests and a flush',
+    met: p50 <= 3,
+  };
+}
+
+async function windowHive(messages: number, rows: number) {
+  const args = [join(import.meta.dirname, 'window-hive.ts'), String(messages), String(rows)];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const port = await new Promise<number>((resolve) =>
+    createInterface({ input: child.stdout }).once('line', (line) => resolve(Number(line))),
+  );
+  return { url: `http://127.0.0.1:${port}`, port, [Symbol.dispose]: () => void child.kill() };
+}
+
+function bodyOf(agent: Agent, port: number, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    request({ agent, host: '127.0.0.1', port, path }, (response) => {
+      let text = '';
+      response
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => {
+          text += chunk;
+        })
+        .on('end', () => resolve(text));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** The server's own time is what a client pays that does nothing with the pages but ask for the next. */
+async function walk() {
+  using hive = await windowHive(10_000, 200);
+  const fetcher = httpClient({ url: hive.url, policy: AS_WRITTEN, scope: SCOPE, userAgent: 'bench', credential: null });
+  await using client = httpHive({
+    hive: hiveAt(hive.url, SCOPE),
+    fetcher,
+    clock: realClock,
+    contentChars: 220,
+    longPoll: false,
+    scope: SCOPE,
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const own: number[] = [];
+  const bare: number[] = [];
+  for (let i = 0; i < 9; i += 1) {
+    let from = performance.now();
+    const { rows, hole } = await client.window('ada', 0, never);
+    if (rows.length !== 10_000 || hole !== undefined) throw new Error(`${rows.length} rows, ${hole?.why}`);
+    own.push(performance.now() - from);
+    from = performance.now();
+    for (let before = 10_001; before > 1; before -= 200)
+      await bodyOf(agent, hive.port, `/api/inbox?persona=ada&mark_read=false&before_id=${before}`);
+    bare.push(performance.now() - from);
+  }
+  agent.destroy();
+  const [a, b] = [quantile(own, 0.5), quantile(bare, 0.5)];
+  return {
+    figure: `${ms(a)} (${(a / b).toFixed(2)} x)`,
+    floor: `${ms(b)} asking for the same 50 pages`,
+    met: a <= 1.5 * b,
+  };
+}
+
+async function headless(url: string, personas: number, more: readonly string[] = []) {
+  const home = temporary();
+  const args = ['watch', '--hive', url, '--poll-seconds', '1', '--resync-every', '1000', ...more];
+  const watch = await start([...args, '--events-file-template', join(home, 'events.{persona}.ndjson')], home);
+  await until(
+    'armed of all',
+    () => readdirSync(home).filter((f) => f.startsWith('events.')).length === personas,
+    60_000,
+  );
+  return watch;
+}
+
+async function changedTick() {
+  await using hive = await benchHive(names(1000));
+  await using watch = await headless(hive.url, 1000);
+  await sleep(15_000); // until V8 has tidied up after the start
+  const ticks = 20;
+  const before = { inbox: hive.counts.inbox, pending: hive.counts.pending, cpu: cpuOf(watch.pid) };
+  for (let tick = 0; tick < ticks; tick += 1) {
+    const at = hive.counts.pending;
+    for (let i = 0; i < 10; i += 1) hive.deliver(names(1000)[(tick * 10 + i) % 1000] ?? '');
+    await until('the tick', () => hive.counts.pending > at);
+    await sleep(200);
+  }
+  const cpu = (cpuOf(watch.pid) - before.cpu) / ticks;
+  const requests = (hive.counts.inbox - before.inbox + hive.counts.pending - before.pending) / ticks;
+  return { figure: `${requests} requests, ${ms(cpu)} CPU`, floor: 'none', met: requests <= 11 && cpu <= 50 };
+}
+
+async function quietMap() {
+  await using hive = await benchHive(names(1000));
+  for (const name of names(1000)) hive.deliver(name);
+  await using watch = await headless(hive.url, 1000);
+  await sleep(20_000);
+  const before = cpuOf(watch.pid);
+  const from = performance.now();
+  await sleep(60_000);
+  const percent = ((cpuOf(watch.pid) - before) / (performance.now() - from)) * 100;
+  const { rss } = memoryOf(watch.pid);
+  return {
+    figure: `${percent.toFixed(2)} % over 60 s; ${mib(rss)}`,
+    floor: 'none',
+    met: percent <= 0.6 && rss <= 150,
+  };
+}
+
+/** Takes of the outbox, as the watches of the tray process make them: on a real disk, durable when they resolve. */
+async function sustained() {
+  const home = temporary();
+  using db = openDatabase(join(home, 'hivebar.sqlite'));
+  using outbox = openOutbox<{ cursor: number }>({
+    db,
+    disk: realDisk(silentLog),
+    clock: realClock,
+    clocks: realClocks,
+    directory: join(home, 'events'),
+    journal: join(home, 'outbox.journal'),
+    onBehind: () => {},
+  });
+  let id = 0;
+  const mail = (persona: string): Event => {
+    id += 1;
+    return {
+      event: 'new',
+      source: 'kijito-inbox',
+      ts: new Date().toISOString(),
+      persona,
+      event_id: `${persona}:new:${id}`,
+      wake_class: 'mail',
+      id,
+      from: 'bench',
+      created: 'c',
+      content: `message ${id} ${'x'.repeat(150)}`,
+    };
+  };
+  const sinks = names(100).map((name) => ({ name, sink: outbox.sinkFor(name, name) }));
+  for (const { sink } of sinks) await sink.open();
+  const take = async (n: number, each: number): Promise<void> => {
+    await Promise.all(
+      sinks.slice(0, n).map(async ({ name, sink }) => {
+        const events = Array.from({ length: each }, () => mail(name));
+        const taken = await sink.take(events, { cursor: id }, never);
+        if (taken.is !== 'all') throw new Error(taken.fault.message);
+      }),
+    );
+  };
+  const rate = async (times: number, n: number, each: number): Promise<number> => {
+    const from = performance.now();
+    for (let i = 0; i < times; i += 1) await take(n, each);
+    return (times * n * each) / ((performance.now() - from) / 1000);
+  };
+  await rate(200, 1, 1); // until it is compiled
+  const single = await rate(5000, 1, 1);
+  await rate(20, 100, 2);
+  const batches = await rate(300, 100, 2);
+  return {
+    figure: `${single.toFixed(0)} / ${batches.toFixed(0)} a second`,
+    floor: 'none',
+    met: single >= 2500 && batches >= 20_000,
+  };
+}
+
+/** The longest time a tray process leaves a request unanswered while an inbox of 5,000 new messages is read and told. */
+async function stall() {
+  using hive = await windowHive(1, 5000);
+  const home = kijitoHome(hive.url, { pollSeconds: 1, holdSeconds: 0, maxReplay: 100_000 });
+  await using tray = await startTray(home);
+  const path = join(home, 'hivebar', 'events', 'events.ada.ndjson');
+  await until('armed', () => fileText(path)?.includes('"armed"'));
+  await sleep(5000);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const pings = async (during: () => boolean): Promise<number[]> => {
+    const took: number[] = [];
+    while (during()) {
+      const from = performance.now();
+      await bodyOf(agent, tray.port, '/healthz');
+      took.push(performance.now() - from);
+    }
+    return took;
+  };
+  const quietEnd = performance.now() + 2000;
+  const quiet = await pings(() => performance.now() < quietEnd);
+  const worst: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const end = performance.now() + 4000; // a tick, and what it brings
+    await bodyOf(agent, hive.port, '/deliver?n=5000');
+    worst.push(Math.max(...(await pings(() => performance.now() < end))));
+  }
+  agent.destroy();
+  const p50 = quantile(worst, 0.5);
+  return {
+    figure: `${ms(p50)} longest answer of /healthz, p50 of 3 windows, worst ${ms(Math.max(...worst))}`,
+    floor: `${ms(Math.max(...quiet))} longest, ${ms(quantile(quiet, 0.5))} p50, while nothing arrives`,
+    met: p50 <= 20,
+  };
+}
