@@ -8,8 +8,8 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { needs } from '../../test/kit/require.ts';
 import { stillClocks, takenLine } from '../../test/kit/still-clocks.ts';
-import { type Event, eventOf, newEventId } from '../events/index.ts';
-import { silentLog } from '../ports/index.ts';
+import { type Event, eventOf, newEventId, nonceOf } from '../events/index.ts';
+import { type Clocks, silentLog } from '../ports/index.ts';
 import { realDisk } from '../state/index.ts';
 import { createFileSink } from './file.ts';
 import type { Sink } from './sink.ts';
@@ -96,6 +96,23 @@ test('opening a refused file works; its take is stopped until the cause is gone,
     fs.rmSync(path);
   }
   assert.equal(fs.readFileSync(victim, 'utf8'), 'untouched');
+});
+
+test('an event that is offered again is stamped with when it was really taken, under the same id and nonce', async () => {
+  let reads = 0;
+  const clocks: Clocks = { read: () => ({ wall: ++reads * 1000, monotonic: null, boottime: null }) };
+  const sink = createFileSink({ disk: realDisk(silentLog), clocks, path, maxBytes: 0, keep: 5 });
+  sinks.push(sink);
+  fs.mkdirSync(path);
+  assert.equal((await sink.take([mail(1)], null, never)).is, 'stopped');
+  fs.rmdirSync(path);
+  assert.deepEqual(await sink.take([mail(1), mail(2)], null, never), { is: 'all' });
+  const events = fs.readFileSync(path, 'utf8').trimEnd().split('\n').map(eventOf);
+  const wall = '1970-01-01T00:00:02.000000+00:00';
+  assert.deepEqual(
+    events.map((event) => [event?.event_id, event?.nonce, event?.emitted]),
+    ['ada:new:1', 'ada:new:2'].map((id) => [id, nonceOf(id), { wall, src: {} }]),
+  );
 });
 
 test('two watches may share a sink: their batches do not mix', async () => {

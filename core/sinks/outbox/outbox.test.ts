@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { type FakeFiles, fakeFiles, UID } from '../../../test/kit/fake-files.ts';
 import { stillClocks, takenLine } from '../../../test/kit/still-clocks.ts';
-import { type Event, newEventId, otherEventId } from '../../events/index.ts';
+import { type Event, eventOf, newEventId, nonceOf, otherEventId } from '../../events/index.ts';
 import { Fault, type PersonaId } from '../../model/index.ts';
-import { silentLog } from '../../ports/index.ts';
+import { type Clocks, silentLog } from '../../ports/index.ts';
 import { type Database, migrate, openDatabase } from '../../state/index.ts';
 import { type Outbox, type OutboxOptions, type OutboxRow, openOutbox, openOutboxReader } from './index.ts';
 import { OUTBOX_SCHEMA } from './schema.ts';
@@ -197,6 +197,34 @@ describe('taking', () => {
     assert.ok(late.is === 'stopped' && late.fault.code === 'internal');
     assert.equal(clock.waiting, 0);
     assert.equal(files.openDescriptors, 0);
+  });
+
+  test('trap 64: what is taken is stamped once, with when it was really taken; file, rows and followers have that text', async () => {
+    let reads = 0;
+    const clocks: Clocks = {
+      read: () => ({ wall: ++reads, monotonic: { seconds: reads, src: 'CLOCK_MONOTONIC' }, boottime: null }),
+    };
+    const { outbox, files, clock } = rig({ clocks });
+    const told: string[] = [];
+    using _ = outbox.onTold((rows) => told.push(...rows.map(({ line }) => line)));
+    const sink = outbox.sinkFor('ada', 'ada');
+    const offered = [armed('ada', 1), mail('ada', 1)];
+    files.mishaps(({ name }) => (name === 'fdatasync' ? { is: 'fails', code: 'ENOSPC' } : null), JOURNAL);
+    assert.equal((await sink.take(offered, { cursor: 1 }, going)).is, 'stopped');
+    files.mishaps(null);
+    assert.deepEqual(await sink.take(offered, { cursor: 1 }, going), { is: 'all' });
+    await clock.advance(60_000);
+    const lines = outbox.after('ada', 0, 10).map(({ line }) => line);
+    assert.deepEqual(lines, told);
+    assert.equal(files.text('/d/state/events.ada.ndjson'), lines.map((line) => `${line}\n`).join(''));
+    const events = lines.map((line) => eventOf(line));
+    assert.deepEqual(
+      events.map((event) => [event?.event_id, event?.nonce, event?.emitted?.monotonic]),
+      offered.map(({ event_id }) => [event_id, nonceOf(event_id), 2]),
+      'the second reading, one for both',
+    );
+    assert.equal(reads, 2);
+    outbox[Symbol.dispose]();
   });
 
   test('an outbox of before the journal is taken over: what it told is not told again', async () => {
