@@ -72,8 +72,8 @@ export function openFifo(path: string, clock: Clock, env: Readonly<Record<string
     }
     while ((unreadIn(fd) ?? 0) > 0) {
       if (readerIsGone(fd)) return 'left';
-      await clock.sleep(LOOK_FOR_ROOM_MS, stop);
       if (stop.aborted) return 'stopped';
+      await clock.sleep(LOOK_FOR_ROOM_MS, stop);
     }
     return 'read';
   }

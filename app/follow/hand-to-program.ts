@@ -5,6 +5,7 @@ import { linesOf } from './hand-to-reader.ts';
 import type { Item } from './item.ts';
 import { runProgram } from './run-program.node.ts';
 import { prefaceOf, wakeText } from './wake-text.ts';
+import { classOf } from './wakes.ts';
 
 export interface ProgramNeeds {
   readonly clock: Clock;
@@ -28,7 +29,7 @@ export function handToExec({ clock, argv, consumer, env, killAfterMs }: ProgramN
       for (const [count, { event, raw }] of items.entries()) {
         const own = {
           HIVEBAR_CONSUMER: consumer,
-          HIVEBAR_WAKE_CLASS: event.wake_class,
+          HIVEBAR_WAKE_CLASS: classOf(event),
           HIVEBAR_TEXT: cut(wakeText(event, clock.now())),
         };
         const program = { argv, env: { ...execEnv(event, tokenless(env)), ...own }, input: `${raw}\n`, killAfterMs };

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 
 /** What Node does not ask the system, and how it is asked. */
 interface Calls {
-  poll(fds: Uint8Array, count: number, ms: number): number;
-  ioctl(fd: number, request: number, type: 'void *', into: Uint8Array): number;
+  poll(fds: Int16Array, count: number, ms: number): number;
+  ioctl(fd: number, request: number, type: 'void *', into: Int32Array): number;
 }
 
 const POLLERR_OR_HUP = 0x08 | 0x10;
@@ -31,17 +31,15 @@ function kernel(): Calls | null {
 
 /** Whether nobody can read any more what is written to this pipe or socket; false where it can not be told. */
 export function readerIsGone(fd: number): boolean {
-  const asked = new Uint8Array(8); // struct pollfd: int fd, short events, short revents
-  const view = new DataView(asked.buffer);
-  const little = true; // every platform with prebuilt parts of koffi that Node 24 runs on, but for s390x, which has none
-  view.setInt32(0, fd, little);
-  if ((kernel()?.poll(asked, 1, 0) ?? 0) <= 0) return false;
-  return (view.getInt16(6, little) & POLLERR_OR_HUP) !== 0;
+  const pollfd = new Int16Array(4); // int fd, short events, short revents
+  new Int32Array(pollfd.buffer)[0] = fd;
+  if ((kernel()?.poll(pollfd, 1, 0) ?? 0) <= 0) return false;
+  return ((pollfd[3] ?? 0) & POLLERR_OR_HUP) !== 0;
 }
 
 /** Bytes in a pipe that nobody has read yet; null where it can not be told. */
 export function unreadIn(fd: number): number | null {
-  const into = new Uint8Array(4);
+  const into = new Int32Array(1);
   if (kernel()?.ioctl(fd, FIONREAD, 'void *', into) !== 0) return null;
-  return new DataView(into.buffer).getInt32(0, true);
+  return into[0] ?? null;
 }

@@ -21,7 +21,7 @@ export function wakes(event: Event, { diagnostics }: WakeRules): boolean {
 }
 
 /** A line of an older or foreign writer may have no class, or one that is not known here: then its kind decides. */
-function classOf({ event, wake_class: said }: Event): WakeClass {
+export function classOf({ event, wake_class: said }: Event): WakeClass {
   const byKind = wakeClassOf(event);
   if (byKind !== 'diagnostic') return byKind;
   return said === 'mail' || said === 'liveness' ? said : 'diagnostic';

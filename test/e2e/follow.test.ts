@@ -251,6 +251,20 @@ describe('commands', () => {
     assert.match(said, /^stdin \{.*"event_id":"ada:new:1"/m);
   });
 
+  test('trap 8: NUL and lone surrogates wedge nothing, in whatever key they are', async () => {
+    using home = homeWith(0);
+    const bad = 'a\0b\ud800';
+    put(
+      home,
+      mail(1, { content: bad, from: bad }),
+      event({ event: bad, event_id: 'ada:x:1', wake_class: bad, reason: bad }),
+      mail(2),
+    );
+    await using cli = follow(home, ['--harness', 'exec', '--', ...NOTE, home.at('noted')]);
+    await cli.until('all of them', () => linesIn(home.at('noted')).length === 3);
+    assert.deepEqual(linesIn(home.at('noted')), ['ada:new:1', 'ada:x:1', 'ada:new:2']);
+  });
+
   test('D9: what takes too long is killed with all it started, and tried again', async () => {
     using home = homeWith(1);
     const pids = home.at('pids');
@@ -287,8 +301,9 @@ describe('a named pipe', () => {
     const got: string[] = [];
     // Each takes one line and leaves; one that finds the end at once comes again.
     for (let tries = 0; got.length < 3 && tries < 50; tries += 1) got.push(...(await readOne(pipe)));
-    await cli.stop();
     assert.deepEqual(got.map(idInText), mailIds(1, 3));
+    await until('its position', () => keptOf(home, 'fifo').includes('ada:new:3'));
+    await cli.stop();
     await using next = follow(home, ['--harness', 'fifo', '--fifo', pipe]);
     const rest: string[] = [];
     for (let tries = 0; rest.length < 1 && tries < 50; tries += 1) rest.push(...(await readOne(pipe)));
