@@ -12,7 +12,7 @@ import { stderrLog } from './stderr-log.ts';
 
 /** What ends by itself: the server or the network is not there yet. */
 const PASSING: ReadonlySet<FaultCode> = new Set(['refused', 'dns', 'timeout', 'broken', 'status']);
-const AGAIN_MS = 15_000;
+const AGAIN_MS = 5000;
 
 /**
  * What the headless unit runs: `hivebar watch` with these flags, once the hive answers. At login it may be there later than
