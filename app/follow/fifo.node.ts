@@ -71,7 +71,8 @@ export function openFifo(path: string, clock: Clock, env: Readonly<Record<string
       }
     }
     while ((unreadIn(fd) ?? 0) > 0) {
-      if (readerIsGone(fd)) return 'left';
+      // What it left is counted again: it may have read on since, and it reads no more now.
+      if (readerIsGone(fd)) return (unreadIn(fd) ?? 0) > 0 ? 'left' : 'read';
       if (stop.aborted) return 'stopped';
       await clock.sleep(LOOK_FOR_ROOM_MS, stop);
     }
