@@ -4,7 +4,7 @@ import { type Count, faultOf, type PersonaId } from '../../core/model/index.ts';
 import type { Log } from '../../core/ports/index.ts';
 import { createTrouble, type Sink } from '../../core/sinks/index.ts';
 import type { StateFile } from '../../core/state/index.ts';
-import type { Saver } from '../../core/watch/index.ts';
+import type { Rules, Saver } from '../../core/watch/index.ts';
 
 /**
  * What a headless watch says on stderr beside its events: outages, unsaved positions, skipped mail; each once a change.
@@ -15,12 +15,15 @@ export interface WatchReport {
   /** The persona's first healthy look will be its baseline: unread mail it passes over is then said. */
   baseline(persona: PersonaId): void;
   saver(state: StateFile): Saver;
-  /** A sink under at-most-once delivery, where what it refuses makes no event (Kijito spec 7.0; contract b). */
+  /**
+   * A sink, with what its refusals mean. At most once they make no event, and the mail is named (Kijito spec 7.0; contract
+   * b). At least once everything is held; an alarm that could not be told is said here meanwhile (trap 10).
+   */
   sink(persona: PersonaId, inner: Sink<unknown>): Sink<unknown>;
 }
 
 /** @param gone aborted with the fault when nobody reads stdout any more: such a watch wakes nobody (Kijito contract D17) */
-export function watchReport(log: Log, gone: AbortController): WatchReport {
+export function watchReport(log: Log, gone: AbortController, delivery: Rules['delivery']): WatchReport {
   const failing = new Map<PersonaId, string>();
   const baselines = new Set<PersonaId>();
 
@@ -61,20 +64,35 @@ export function watchReport(log: Log, gone: AbortController): WatchReport {
       };
     },
 
-    sink: (persona, inner) => ({
-      keeps: inner.keeps,
-      open: () => inner.open(),
-      async take(events, kept, signal) {
-        const taken = await inner.take(events, kept, signal);
-        if (taken.is === 'all' || signal.aborted) return taken;
-        // Before the answer is heard, so that the cursor stays below what nobody read.
-        if (taken.fault.code === 'reader-gone') gone.abort(taken.fault);
-        else sayingSkipped(log, persona, events.slice(taken.count));
-        return taken;
-      },
-      [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
-    }),
+    sink(persona, inner) {
+      const held = new Set<string>();
+      return {
+        keeps: inner.keeps,
+        open: () => inner.open(),
+        async take(events, kept, signal) {
+          const taken = await inner.take(events, kept, signal);
+          if (taken.is === 'all') held.clear();
+          if (taken.is === 'all' || signal.aborted) return taken;
+          // Before the answer is heard, so that the cursor stays below what nobody read.
+          if (taken.fault.code === 'reader-gone') gone.abort(taken.fault);
+          else if (delivery === 'at-most-once') sayingSkipped(log, persona, events.slice(taken.count));
+          else sayingHeld(log, persona, events.slice(taken.count), held);
+          return taken;
+        },
+        [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
+      };
+    },
   };
+}
+
+/** Alarms and their ends that the sink refused, each once until the sink takes everything again. */
+function sayingHeld(log: Log, persona: PersonaId, events: readonly Event[], held: Set<string>): void {
+  for (const event of events) {
+    if (event.event !== 'alert' && event.event !== 'recovered') continue;
+    const what = event.event === 'alert' ? `alert (${event.reason})` : 'recovered';
+    if (!held.has(what)) log.warn(`${persona}: ${what} can not be told yet; it is held`);
+    held.add(what);
+  }
 }
 
 function sayingSkipped(log: Log, persona: PersonaId, events: readonly Event[]): void {

@@ -4,6 +4,7 @@ import type { Persona } from '../../core/sources/index.ts';
 import { kijitoEventsPaths } from '../../core/state/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
 import type { Machine } from './machine.ts';
+import { placesOf } from './watch-places.ts';
 
 /** Where the events of a headless watch go: one sink a persona, or one for all of them. */
 export interface WatchSinks extends AsyncDisposable {
@@ -18,12 +19,10 @@ export function watchSinks(plan: WatchPlan, machine: Machine, personas: readonly
     case 'file':
       return shared(fileSink(emit.path, plan, machine));
     case 'template': {
-      const paths = kijitoEventsPaths(emit.template, personas.map(nameOf));
-      return each((persona) => {
-        const name = nameOf(persona);
-        for (const [of, path] of kijitoEventsPaths(emit.template, [name], paths)) paths.set(of, path);
-        return fileSink(paths.get(name) ?? emit.template, plan, machine);
-      });
+      const places = placesOf(plan, machine.disk, personas.map(nameOf), (...how) =>
+        kijitoEventsPaths(emit.template, ...how),
+      );
+      return each((persona) => fileSink(places(nameOf(persona)), plan, machine));
     }
     case 'exec':
       return each(() => createExecSink({ command: emit.command, ...machine }));

@@ -44,7 +44,7 @@ export function watchSource(plan: WatchPlan, machine: Machine): WatchSource {
     userAgent: `hivebar/${version()}`,
     credential,
   });
-  const client = httpHive({ hive, fetcher, clock, contentChars, longPoll: false, scope });
+  const client = httpHive({ hive, fetcher, clock, contentChars, longPoll: plan.waitSeconds > 0, scope });
   const named = (address: string): Persona => ({ id: address, address, label: address });
   const source = kijitoSource({
     id: 'kijito',

@@ -1,15 +1,12 @@
 import { Fault, faultOf, foldedName } from '../../core/model/index.ts';
 import type { Persona } from '../../core/sources/index.ts';
-import { kijitoStatePaths, type Lock, lockFile, openStateFile, type StateFile } from '../../core/state/index.ts';
+import type { Lock } from '../../core/state/index.ts';
 import {
   createRounds,
   createWatcher,
   type LookOutcome,
   openWatch,
   type Rules,
-  type Saved,
-  type Saver,
-  type Start,
   type Wakefulness,
   type Watcher,
   watchGaps,
@@ -18,6 +15,7 @@ import type { WatchPlan } from '../config/watch/index.ts';
 import { catchUpAfterGaps } from './catch-up.ts';
 import type { Machine } from './machine.ts';
 import { selfTest } from './self-test.ts';
+import { watchPositions } from './watch-position.ts';
 import { type WatchReport, watchReport } from './watch-report.ts';
 import { type WatchSinks, watchSinks } from './watch-sinks.ts';
 import { type WatchSource, watchSource } from './watch-source.ts';
@@ -29,7 +27,8 @@ const LOOKS_AT_ONCE = 8;
 export const EXIT = { clean: 0, selfTestFailed: 1, fatal: 2, readerGone: 4 } as const;
 
 /**
- * The headless watch: one process, any number of inboxes, one sink each (Kijito spec rev 6). Runs until it is asked to
+ * The headless watch: one process, any number of inboxes, one sink each (Kijito spec rev 6, or with
+ * `--delivery at-least-once` what the later monitor learned). Runs until it is asked to
  * stop; returns the exit code, having said on the log why.
  */
 export async function runWatch(plan: WatchPlan, machine: Machine): Promise<number> {
@@ -62,7 +61,7 @@ async function watch(
 ): Promise<void> {
   const { source, named } = hive;
   const gone = new AbortController();
-  const report = watchReport(machine.log, gone);
+  const report = watchReport(machine.log, gone, plan.delivery);
   await using sinks = watchSinks(plan, machine, personas);
   using wakefulness = watchGaps(machine.clock);
   const open = watchOpener(plan, hive, sinks, machine, report, personas, wakefulness);
@@ -88,7 +87,7 @@ async function watch(
     intervalMs: plan.pollSeconds * 1000,
     resyncEvery: plan.resyncEvery,
     fastPath: plan.fastPath && source.pending !== undefined,
-    holdMs: null,
+    holdMs: plan.waitSeconds > 0 ? plan.waitSeconds * 1000 : null,
     looksAtOnce: LOOKS_AT_ONCE,
     adopt:
       plan.targets.is !== 'all'
@@ -135,25 +134,13 @@ function watchOpener(
 ) {
   const run = machine.random.hex(8);
   const anonymous = plan.targets.is === 'url';
-  const states = new Map<string, string>();
-  const place = (names: readonly string[]): void => {
-    if (plan.stateFile === null) return;
-    for (const [name, path] of kijitoStatePaths(plan.stateFile, names, states)) states.set(name, path);
-  };
-  if (!anonymous) place(personas.map((p) => p.id));
+  const positions = watchPositions(plan, identity, machine, report, personas);
 
   return async (persona: Persona, born: boolean): Promise<Watcher> => {
-    if (!anonymous) place([persona.id]);
-    const path = anonymous ? plan.stateFile : (states.get(persona.id) ?? null);
+    const { lock, start, saved, saver } = positions(persona, born);
     using cleanUp = new DisposableStack();
-    const lock: Lock | null = path === null ? null : cleanUp.use(lockFile(machine.disk, path));
-    const state = path === null ? null : openStateFile({ ...machine, path, identity: identity(persona) });
-    const saved = state === null ? null : savedIn(state, persona, machine);
-    const start = startOf(plan, saved, born);
+    if (lock !== null) cleanUp.use(lock);
     if (start.is === 'baseline') report.baseline(persona.id);
-    // At once: killed before its first look, it would be baselined by the next start, over mail that is new.
-    const saver = state === null ? null : report.saver(state);
-    if (start.is === 'born' && saver !== null) saveBirth(saver);
     const sink = report.sink(persona.id, sinks.of(persona));
     const tail = await sink.open();
     const rules: Rules = {
@@ -166,8 +153,8 @@ function watchOpener(
       maxReplay: plan.maxReplay,
       heartbeatMs: plan.heartbeatSeconds === null ? null : plan.heartbeatSeconds * 1000,
       suppressed: new Set(plan.suppressAuthors.map(foldedName)),
-      delivery: 'at-most-once',
-      silenced: new Set(),
+      delivery: plan.delivery,
+      silenced: plan.silenced,
     };
     const watcher = createWatcher({
       persona,
@@ -183,14 +170,6 @@ function watchOpener(
     cleanUp.move();
     return lock === null ? watcher : holding(watcher, lock);
   };
-}
-
-function saveBirth(saver: Saver): void {
-  try {
-    saver.save({ cursor: 0, state: 'UP', consecutive_failures: 0 });
-  } catch {
-    // Said by the saver; the position is saved again after the first look.
-  }
 }
 
 /** The lock lives as long as the watch. */
@@ -215,44 +194,19 @@ function holding(watcher: Watcher, lock: Lock): Watcher {
   };
 }
 
-function startOf(plan: WatchPlan, saved: Saved | null, born: boolean): Start {
-  if (plan.seedAt !== null) return { is: 'seed', id: plan.seedAt };
-  if (saved !== null) return { is: 'resume' };
-  return { is: born ? 'born' : 'baseline' };
-}
-
-/** What the state file gives, as rev 6 reads it: corrupt is absent, and said (Kijito contract b, d). */
-function savedIn(state: StateFile, persona: Persona, machine: Machine): Saved | null {
-  const read = state.read();
-  switch (read.is) {
-    case 'valid':
-      return read.saved;
-    case 'absent':
-      return null;
-    case 'corrupt':
-      machine.log.warn(
-        `${state.path}: not usable (${read.why}): ${persona.id} starts at the newest message; mail since the last run makes no event`,
-      );
-      return null;
-    case 'mismatch':
-      machine.log.warn(
-        `${state.path}: belongs to another inbox (${JSON.stringify(read.found)}, wanted ${JSON.stringify(read.expected)}): ${persona.id} starts at the newest message`,
-      );
-      return null;
-  }
-}
-
 /**
  * Faults that are the user's configuration when they come first: 404, and for a `--url` also a redirect or a blocked
- * address. Later they are failures like any other (Kijito contract a, f).
+ * address, and at least once a token that is refused. Later they are failures like any other (Kijito contract a, b, f).
  */
 function fatalAtStart(plan: WatchPlan, watchers: readonly Watcher[]) {
   const unseen = new Set(watchers); // one that is adopted later is no start
   return (watcher: Watcher, outcome: LookOutcome): void => {
     if (!unseen.delete(watcher) || outcome.is !== 'failed') return;
-    const { code } = outcome.fault;
+    const { code, message } = outcome.fault;
     const fatal =
       code === 'not-found' ||
+      // 403 has the same code, and is a failure: a gate before the hive answers so, too.
+      (plan.delivery === 'at-least-once' && code === 'unauthorized' && message.includes('answered 401')) ||
       (plan.targets.is === 'url' && (code === 'redirect' || code === 'bad-url' || code === 'blocked'));
     if (fatal) throw outcome.fault;
   };

@@ -35,7 +35,8 @@ export function createExecSink({ command, spawn, log, env }: ExecSinkOptions): S
       const ended = await spawn.run(shellCommand(command, execEnv(event, env)), signal);
       const fault = faultOfEnd(ended, command, event, scope);
       if (fault !== null) {
-        if (!signal.aborted) trouble.raise(fault.explain());
+        // The line names the event and the command's last words; the trouble is the same while it ends the same way.
+        if (!signal.aborted) trouble.raise(fault.explain(), ended.is === 'exited' ? `exit ${ended.code}` : ended.is);
         return { is: 'stopped', count, fault };
       }
       count += 1;

@@ -31,9 +31,17 @@ export function writeAtomically(disk: Disk, random: Random, path: string, text: 
       discard(disk, temp);
       throw error;
     }
-    syncDirectory(disk, dirname(path));
   } catch (error) {
     throw ioFault(error, path, 'unwritable');
+  }
+  try {
+    syncDirectory(disk, dirname(path));
+  } catch (error) {
+    throw ioFault(
+      error,
+      `${path}: written, but a power cut may bring the old one back: ${dirname(path)}`,
+      'unwritable',
+    );
   }
 }
 

@@ -8,8 +8,13 @@ const NAME_BYTES = 180; // leaves room for a base name, an extension, `.lock` an
  * that already ends in `.PERSONA` or is `PERSONA` is used as it is (Kijito contract d). Two personas never get one file:
  * see `distinct`. `kept` are the paths in use, which stay as they are when a persona joins later.
  */
-export function kijitoStatePaths(base: string, personas: Iterable<string>, kept: Paths = NONE): Map<string, string> {
-  return distinct(personas, kept, (name) => statePath(base, name));
+export function kijitoStatePaths(
+  base: string,
+  personas: Iterable<string>,
+  kept: Paths = NONE,
+  spelled: Spelling = AS_IS,
+): Map<string, string> {
+  return distinct(personas, kept, (name) => statePath(base, spelled(name), spelled));
 }
 
 /** The event file of each persona of `--events-file-template`, every `{persona}` in it replaced (Kijito spec 14.3). */
@@ -17,17 +22,23 @@ export function kijitoEventsPaths(
   template: string,
   personas: Iterable<string>,
   kept: Paths = NONE,
+  spelled: Spelling = AS_IS,
 ): Map<string, string> {
-  return distinct(personas, kept, (name) => template.replaceAll('{persona}', () => name));
+  return distinct(personas, kept, (name) => template.replaceAll('{persona}', () => spelled(name)));
 }
 
 type Paths = ReadonlyMap<string, string>;
 const NONE: Paths = new Map();
 
-function statePath(base: string, name: string): string {
+/** How a name is written in a path: as it is, or folded, as the later monitor does (Kijito contract b). */
+type Spelling = (name: string) => string;
+const AS_IS: Spelling = (name) => name;
+
+function statePath(base: string, name: string, spelled: Spelling): string {
   const ext = extname(base);
   const root = ext === '' ? base : base.slice(0, -ext.length);
-  for (const given of [base, root]) if (basename(given) === name || given.endsWith(`.${name}`)) return base;
+  for (const given of [base, root].map(spelled))
+    if (basename(given) === name || given.endsWith(`.${name}`)) return base;
   return `${root}.${name}${ext || '.json'}`;
 }
 

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { Fault } from '../model/index.ts';
 import { realRandom, silentLog } from '../ports/index.ts';
 import { realDisk } from './disk.node.ts';
+import type { SavedPin } from './pin-keys.ts';
 import { type Json, openStateFile, type StateFile } from './state-file.ts';
 
 const IDENTITY: Json = ['http', '127.0.0.1', 7474, '/api/inbox', [['persona', 'ada']]];
@@ -20,8 +21,8 @@ beforeEach(() => {
 });
 afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
 
-const file = (identity: Json = IDENTITY): StateFile =>
-  openStateFile({ disk: realDisk(silentLog), random: realRandom, path, identity });
+const file = (identity: Json = IDENTITY, keys: 'rev-6' | 'all' = 'all'): StateFile =>
+  openStateFile({ disk: realDisk(silentLog), random: realRandom, path, identity, keys });
 
 const put = (value: unknown): void => fs.writeFileSync(path, JSON.stringify(value));
 
@@ -42,9 +43,114 @@ test('nothing there is absent; what was saved is read back', () => {
   ]);
 });
 
-test('a file of the Python monitor is read, its other keys are ignored', () => {
-  put({ ...GOOD, emitted_above: [9, 10], pin_forced: true });
-  assert.deepEqual(file().read(), { is: 'valid', saved: { cursor: 7, state: 'UP', consecutive_failures: 0 } });
+test('as rev 6 reads it, only four keys of a file of the later monitor count, however odd the others are', () => {
+  put({ ...GOOD, emitted_above: [9, 10], pin_forced: 1 });
+  const saved = { cursor: 7, state: 'UP', consecutive_failures: 0 };
+  assert.deepEqual(file(IDENTITY, 'rev-6').read(), { is: 'valid', saved });
+});
+
+test('a position without a pin is written byte for byte as rev 6 writes it', () => {
+  file().save({ cursor: 13, state: 'UP', consecutive_failures: 0 });
+  assert.equal(
+    fs.readFileSync(path, 'utf8'),
+    '{"identity":["http","127.0.0.1",7474,"/api/inbox",[["persona","ada"]]],"cursor":13,"state":"UP","consecutive_failures":0}\n',
+  );
+});
+
+test('trap 25: everything of a pin is read back after a restart, and what is not in force is not in the file', () => {
+  const pins: readonly SavedPin[] = [
+    { delivered_above: [[9, 9]] },
+    { delivered_above: [[9, 12], [20, 90_000]], gap_alerted: 7 }, // biome-ignore format: a span a pair
+    { pin_release_at: 30 },
+    { pin_evidence_intact: false },
+    { state_corrupt: 'the file is empty' },
+    { unread_hidden: true },
+  ];
+  for (const pin of [...pins, Object.assign({}, ...pins)]) {
+    const saved = { cursor: 7, state: 'DOWN', consecutive_failures: 4, ...pin } as const;
+    file().save(saved);
+    assert.deepEqual(file().read(), { is: 'valid', saved });
+  }
+  file().save({ cursor: 7, state: 'UP', consecutive_failures: 0, pin_release_at: 30 });
+  const keys = ['identity', 'cursor', 'state', 'consecutive_failures', 'pin_forced', 'pin_release_at'];
+  assert.deepEqual(Object.keys(JSON.parse(fs.readFileSync(path, 'utf8'))), keys);
+});
+
+test('a file of the later monitor is taken over with its pin', () => {
+  const cases: readonly (readonly [its: object, ours: SavedPin])[] = [
+    [{ emitted_above: [12, 9, 10] }, { delivered_above: [[9, 10], [12, 12]] }], // biome-ignore format: a span a pair
+    [{ gap_alerted: 7, emitted_above: [] }, { gap_alerted: 7 }],
+    [{ pin_forced: true, pin_release_at: 30 }, { pin_release_at: 30 }],
+    [{ pin_forced: true }, { pin_release_at: 7 }],
+    [{ pin_evidence_intact: false }, { pin_evidence_intact: false }],
+    [{ state_corrupt: true }, { state_corrupt: 'the position was given up in an earlier run' }],
+    [{ unread_hidden: true }, { unread_hidden: true }],
+    [{ pin_forced: false, pin_evidence_intact: true, state_corrupt: false, unread_hidden: false }, {}],
+    [{ emitted_above: null, gap_alerted: null, pin_forced: null, pin_release_at: null }, {}],
+  ];
+  for (const [its, ours] of cases) {
+    put({ ...GOOD, ...its });
+    const saved = { cursor: 7, state: 'UP', consecutive_failures: 0, ...ours };
+    assert.deepEqual(file().read(), { is: 'valid', saved }, JSON.stringify(its));
+  }
+});
+
+test('the later monitor finds what was delivered above the cursor as ids, unless they are many', () => {
+  const written = (): Record<string, unknown> => JSON.parse(fs.readFileSync(path, 'utf8'));
+  const saved = { cursor: 7, state: 'UP', consecutive_failures: 0 } as const;
+  file().save({ ...saved, delivered_above: [[9, 11], [20, 20]] }); // biome-ignore format: a span a pair
+  assert.deepEqual(written().emitted_above, [9, 10, 11, 20]);
+  file().save({ ...saved, delivered_above: [[9, 9 + 1000]] });
+  assert.equal('emitted_above' in written(), false);
+  assert.deepEqual(file().read(), { is: 'valid', saved: { ...saved, delivered_above: [[9, 1009]] } });
+});
+
+test('trap 31: pin_forced 1 is no false and no true: whatever is odd in a pin makes the file corrupt, and is named', () => {
+  const odd = [1, 0, 'true', [], {}, 2.5];
+  const cases: readonly (readonly [key: string, values: readonly unknown[]])[] = [
+    ['pin_forced', odd],
+    ['pin_evidence_intact', odd],
+    ['state_corrupt', odd],
+    ['unread_hidden', odd],
+    ['gap_alerted', [true, false, '7', 2.5, 2 ** 53, [], {}]],
+    ['pin_release_at', [true, false, '7', 2.5, 2 ** 53, [], {}]],
+    ['emitted_above', [true, 9, '9', {}, [true], ['9'], [2.5], [9, null], [[9]]]],
+    ['delivered_above', [true, 9, {}, [9], [[9]], [[9, true]], [[9, 8]], [[9, 10, 11]], [['9', '10']]]],
+    ['state_corrupt_why', [1, true, []]],
+  ];
+  for (const [key, values] of cases)
+    for (const value of values) {
+      put({ ...GOOD, [key]: value });
+      const read = file().read();
+      assert.ok(read.is === 'corrupt', `${key} ${JSON.stringify(value)}`);
+      assert.match(read.why, new RegExp(`^${key} is `));
+    }
+});
+
+test('trap 34: a persona that is respelled in another case has its position; any other difference is another inbox', () => {
+  const of = (change: Partial<Record<0 | 1 | 2 | 3 | 4, Json>>): Json =>
+    (IDENTITY as readonly Json[]).map((item, n) => change[n as 0] ?? item);
+  put({ ...GOOD, identity: of({ 4: [['persona', 'Ada']] }) });
+  const read = file().read();
+  assert.ok(read.is === 'respelled', read.is);
+  assert.deepEqual([read.saved.cursor, read.expected], [7, IDENTITY]);
+  const others: readonly Json[] = [
+    of({ 0: 'HTTP' }),
+    of({ 1: 'LOCALHOST' }),
+    of({ 2: 80 }),
+    of({ 3: '/API/inbox' }),
+    of({ 4: [['Persona', 'ada']] }),
+    of({ 4: [['persona', 'adah']] }),
+    of({ 4: [['persona', 'ada'], ['x', 'y']] }), // biome-ignore format: one query
+    of({ 4: 'persona=ada' }),
+    ['x'],
+  ];
+  for (const identity of others) {
+    put({ ...GOOD, identity });
+    assert.equal(file().read().is, 'mismatch', JSON.stringify(identity));
+  }
+  put({ ...GOOD, identity: of({ 4: [['persona', 'Ada']] }), pin_forced: 1 });
+  assert.equal(file().read().is, 'corrupt');
 });
 
 test('a file of another inbox is a mismatch, and says both', () => {
@@ -54,7 +160,7 @@ test('a file of another inbox is a mismatch, and says both', () => {
   if (read.is === 'mismatch') assert.deepEqual(read.expected, IDENTITY);
 });
 
-test('a type that is not exactly right is corrupt and named, never taken as a number', () => {
+test('D15: a type that is not exactly right is corrupt and named, never taken as a number', () => {
   const cases: [object, RegExp][] = [
     [{ cursor: true }, /cursor is true/],
     [{ cursor: '7' }, /cursor is "7"/],
@@ -80,7 +186,7 @@ test('a type that is not exactly right is corrupt and named, never taken as a nu
   }
 });
 
-test('an empty, cut, garbled or foreign file is corrupt, not absent', () => {
+test('trap 30: an empty, cut, garbled or foreign file is corrupt, not absent', () => {
   const whole = JSON.stringify(GOOD);
   const texts = ['', 'null', '[]', '7', '\0\0\0\0', '{"cursor": NaN}', `${whole}${whole}`];
   for (let cut = 1; cut < whole.length; cut += 1) texts.push(whole.slice(0, cut));
@@ -92,13 +198,15 @@ test('an empty, cut, garbled or foreign file is corrupt, not absent', () => {
   assert.equal(file().read().is, 'corrupt');
 });
 
-test('a cursor below 0, as the Python monitor can write it for an empty inbox, is 0', () => {
+test('D23: a cursor below 0, as the Python monitor can write it for an empty inbox, is 0', () => {
   put({ ...GOOD, cursor: -1 });
   const read = file().read();
   assert.ok(read.is === 'valid' && read.saved.cursor === 0);
 });
 
-test('what is there but can not be read is a fault, not an answer', { timeout: 5000 }, () => {
+test('trap 35: what is there but can not be read, a symlink too, is a fault and not an answer', {
+  timeout: 5000,
+}, () => {
   const unreadable = (make: () => void, why: RegExp): void => {
     make();
     assert.throws(
@@ -112,7 +220,7 @@ test('what is there but can not be read is a fault, not an answer', { timeout: 5
   unreadable(() => execFileSync('mkfifo', [path]), /pipe/);
 });
 
-test('opening sweeps what a killed writer of this file left', () => {
+test('D25: opening sweeps what a killed writer of this file left', () => {
   const state = file();
   state.save({ cursor: 1, state: 'UP', consecutive_failures: 0 });
   const prefix = '.kijmon-';
@@ -123,7 +231,7 @@ test('opening sweeps what a killed writer of this file left', () => {
   fs.mkdirSync(path);
   const disk = realDisk(silentLog);
   const keepsLitter = { ...disk, files: { ...disk.files, unlink: () => {} } };
-  const failing = openStateFile({ disk: keepsLitter, random: realRandom, path, identity: IDENTITY });
+  const failing = openStateFile({ disk: keepsLitter, random: realRandom, path, identity: IDENTITY, keys: 'all' });
   assert.throws(() => failing.save({ cursor: 2, state: 'UP', consecutive_failures: 0 }));
   assert.equal(fs.readdirSync(dir).filter((name) => name.startsWith(prefix)).length, 2);
   file();

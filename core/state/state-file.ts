@@ -3,12 +3,13 @@ import type { Random } from '../ports/index.ts';
 import { sweepTemps, writeAtomically } from './atomic-write.ts';
 import type { Disk } from './disk.ts';
 import { ioFault } from './io-fault.ts';
+import { isInteger, pinKeys, readPin, type SavedPin } from './pin-keys.ts';
 import { openForRead } from './safe-open.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** What a headless watch remembers across a restart, in the names of the file (Kijito contract d). */
-export interface SavedWatch {
+export interface SavedWatch extends SavedPin {
   /** Null before the first healthy poll. */
   readonly cursor: number | null;
   readonly state: 'UP' | 'DOWN';
@@ -20,6 +21,8 @@ export type StateRead =
   | { readonly is: 'valid'; readonly saved: SavedWatch }
   /** Of another inbox: its cursor would blind this watch. */
   | { readonly is: 'mismatch'; readonly found: Json; readonly expected: Json }
+  /** Of an inbox whose address differs in the case of a query value only: the persona as it was spelled before (trap 34). */
+  | { readonly is: 'respelled'; readonly saved: SavedWatch; readonly found: Json; readonly expected: Json }
   | { readonly is: 'corrupt'; readonly why: string };
 
 export interface StateFile {
@@ -36,6 +39,8 @@ export interface StateFileOptions {
   readonly path: string;
   /** Which inbox the file is for, any JSON value; compared as it is after a JSON round trip. */
   readonly identity: Json;
+  /** `rev-6`: the keys of a pin are not looked at, as those of any other writer. */
+  readonly keys: 'rev-6' | 'all';
 }
 
 // A state file of the Python monitor, with 5,000 remembered ids, has some 100 KB.
@@ -45,23 +50,23 @@ const MOST_BYTES = 4 * 1024 * 1024;
  * The position of one headless watch (Kijito spec 7.3). The caller holds the lock of `path` (see `lockFile`): temporary
  * files that a killed writer of this file left are removed here.
  */
-export function openStateFile({ disk, random, path, identity }: StateFileOptions): StateFile {
+export function openStateFile({ disk, random, path, identity, keys }: StateFileOptions): StateFile {
   const expected = JSON.parse(JSON.stringify(identity)) as Json;
   sweepTemps(disk, path);
   return {
     path,
     read() {
       const bytes = readWhole(disk, path);
-      return bytes === null ? { is: 'absent' } : judge(bytes, expected);
+      return bytes === null ? { is: 'absent' } : judge(bytes, expected, keys);
     },
-    save({ cursor, state, consecutive_failures }) {
-      const text = JSON.stringify({ identity: expected, cursor, state, consecutive_failures });
+    save({ cursor, state, consecutive_failures, ...pin }) {
+      const text = JSON.stringify({ identity: expected, cursor, state, consecutive_failures, ...pinKeys(pin) });
       writeAtomically(disk, random, path, `${text}\n`);
     },
   };
 }
 
-function judge(bytes: Uint8Array, expected: Json): StateRead {
+function judge(bytes: Uint8Array, expected: Json, keys: StateFileOptions['keys']): StateRead {
   if (bytes.length === 0) return { is: 'corrupt', why: 'the file is empty' };
   if (bytes.length > MOST_BYTES) return { is: 'corrupt', why: `the file is over ${MOST_BYTES} bytes long` };
   let value: unknown;
@@ -80,14 +85,28 @@ function judge(bytes: Uint8Array, expected: Json): StateRead {
   if (cursor !== null && !isInteger(cursor)) return wrong('cursor', cursor);
   if (state !== 'UP' && state !== 'DOWN') return wrong('state', state);
   if (!isInteger(failures) || failures < 0) return wrong('consecutive_failures', failures);
-  if (!isDeepStrictEqual(identity, expected)) return { is: 'mismatch', found: identity, expected };
+  const isOurs = isDeepStrictEqual(identity, expected);
+  if (!isOurs && !isRespelled(identity, expected)) return { is: 'mismatch', found: identity, expected };
   // The Python monitor can write -1 for an inbox that was empty (D23); no id is below 1, so 0 says the same.
   const from = cursor === null ? null : Math.max(cursor, 0);
-  return { is: 'valid', saved: { cursor: from, state, consecutive_failures: failures } };
+  const read = keys === 'all' ? readPin(record, from) : { is: 'pin' as const, pin: {} };
+  if (read.is === 'odd') return wrong(read.key, read.value);
+  const saved: SavedWatch = { cursor: from, state, consecutive_failures: failures, ...read.pin };
+  return isOurs ? { is: 'valid', saved } : { is: 'respelled', saved, found: identity, expected };
 }
 
-function isInteger(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value);
+/** Two identities `[scheme, host, port, path, [[key, value], ...]]` that differ in the case of a value of the query only. */
+function isRespelled(found: Json, expected: Json): boolean {
+  const folded = (identity: Json): Json => {
+    if (!Array.isArray(identity) || identity.length !== 5 || !Array.isArray(identity[4])) return identity;
+    const query = (identity[4] as readonly Json[]).map((pair) => {
+      if (!Array.isArray(pair) || pair.length !== 2) return pair;
+      const [key, value] = pair as readonly Json[];
+      return [key ?? null, typeof value === 'string' ? value.toLowerCase() : (value ?? null)];
+    });
+    return [...(identity as readonly Json[]).slice(0, 4), query];
+  };
+  return isDeepStrictEqual(folded(found), folded(expected));
 }
 
 function wrong(key: string, value: Json | undefined): StateRead {

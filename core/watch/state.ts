@@ -151,7 +151,7 @@ export function savedOf(state: WatchState): Saved {
   if (state.gapAlerted !== null) saved.gap_alerted = state.gapAlerted;
   if (state.releaseAt !== null) saved.pin_release_at = state.releaseAt;
   if (state.lossTold) saved.pin_evidence_intact = false;
-  if (corrupt !== undefined) saved.state_corrupt = corrupt.why;
+  if (corrupt !== undefined || state.arming === 'corrupt') saved.state_corrupt = corrupt?.why ?? state.why;
   if (state.hiddenTold) saved.unread_hidden = true;
   return saved;
 }

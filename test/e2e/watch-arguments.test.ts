@@ -35,7 +35,8 @@ describe('a wrong command line ends with 2, names the value and the next step on
     ['--hive http://u:p@127.0.0.1:1', /user name or password/],
     ['--all-personas --persona ada', /--all-personas: leave out/],
     ['--frobnicate', /unknown option '--frobnicate'/],
-    ['--wait 5', /unknown option '--wait'/],
+    ['--wait -1', /--wait -1: must be at least 0/],
+    ['--delivery twice', /--delivery.*at-most-once, at-least-once/],
     ['ada', /too many arguments/],
     ['--token-file /nowhere/token', /token file "\/nowhere\/token" can not be read/],
   ];

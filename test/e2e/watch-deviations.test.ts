@@ -264,7 +264,7 @@ describe('deviations', { concurrency: 8 }, () => {
   });
 
   test('D20: a byte-order mark is accepted; gzip that nobody asked for and ids below 1 are failures that say why', async () => {
-    await using hive = await fakeHive({ personas: ['ada'] });
+    await using hive = await fakeHive({ personas: ['ada'], window: 'legacy' });
     const row = (id: number): string => `{"id":${id},"from":"x","content":"y","created":"z","read":false}`;
     const at = { endpoint: 'inbox' } as const;
     await using cli = watch(hive, ['--no-fast-path', '--alert-after', '1']);

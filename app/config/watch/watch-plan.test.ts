@@ -22,6 +22,9 @@ const DEFAULTS: WatchPlan = {
   fastPath: true,
   resyncEvery: 10,
   selfTest: false,
+  delivery: 'at-most-once',
+  waitSeconds: 0,
+  silenced: new Set(),
 };
 
 /** A command line as a shell without quotes would split it. */
@@ -80,6 +83,23 @@ describe('a flag changes what it names and nothing else', () => {
     ['--no-fast-path', { fastPath: false }],
     ['--resync-every 1', { resyncEvery: 1 }],
     ['--self-test', { selfTest: true }],
+    ['--delivery at-most-once', {}],
+    ['--delivery at-least-once', { delivery: 'at-least-once', waitSeconds: 50 }],
+    ['--delivery at-least-once --wait 0', { delivery: 'at-least-once' }],
+    ['--delivery at-least-once --wait 2.5', { delivery: 'at-least-once', waitSeconds: 2.5 }],
+    ['--delivery at-least-once --no-fast-path', { delivery: 'at-least-once', waitSeconds: 50, fastPath: false }],
+    ['--wait 7', { waitSeconds: 7 }],
+    ...(
+      [
+        ['--no-gap-alerts', ['gap']],
+        ['--no-evidence-alerts', ['evidence-lost']],
+        ['--no-unread-alerts', ['unread-not-shown']],
+        ['--no-gap-alerts --no-unread-alerts', ['gap', 'unread-not-shown']],
+      ] as const
+    ).map(([line, silenced]): [string, Partial<WatchPlan>] => [
+      `--delivery at-least-once ${line}`,
+      { delivery: 'at-least-once', waitSeconds: 50, silenced: new Set(silenced) },
+    ]),
   ];
   for (const [line, change] of cases) {
     test(line, () => assert.deepEqual(parse(line), { is: 'plan', plan: { ...DEFAULTS, ...change }, warnings: [] }));
@@ -105,6 +125,9 @@ describe('a wrong command line is refused with the flag, its value, and what wou
     ['--poll-seconds NaN', /--poll-seconds NaN: must be a number$/],
     ['--poll-seconds Infinity', /--poll-seconds Infinity: must be a number$/],
     ['--poll-seconds 0x10', /--poll-seconds 0x10: must be a number$/],
+    ['--wait -1', /--wait -1: must be at least 0$/],
+    ['--wait x', /--wait x: must be a number$/],
+    ['--delivery exactly-once', /--delivery.*'exactly-once' is invalid.*at-most-once, at-least-once/],
     ['--alert-after 0', /--alert-after 0: must be at least 1$/],
     ['--alert-after 1.5', /--alert-after 1.5: must be a whole number$/],
     ['--alert-after', /--alert-after <n>.*argument missing/],
@@ -131,7 +154,6 @@ describe('a wrong command line is refused with the flag, its value, and what wou
     ['--url http://h/ --hive http://h', /--url and --hive: give one of them/],
     ['--all-personas --persona ada', /--all-personas: leave out --persona/],
     ['--personas ,', /no name given/],
-    ['--wait 5', /unknown option '--wait'/],
     ['--frobnicate', /unknown option '--frobnicate'/],
     ['--token secret', /unknown option '--token'/],
     ['ada', /too many arguments/],
@@ -155,6 +177,8 @@ describe('a wrong command line is refused with the flag, its value, and what wou
 
 describe('what does nothing is warned of and changes nothing', () => {
   const cases: readonly (readonly [args: readonly string[], warning: RegExp, change: Partial<WatchPlan>])[] = [
+    [['--wait', '5', '--no-fast-path'], /--wait does nothing with --no-fast-path/, { waitSeconds: 5, fastPath: false }],
+    [['--no-gap-alerts'], /only concern --delivery at-least-once/, { silenced: new Set(['gap']) }],
     [['--exec', 'true'], /--exec does nothing without --emit exec-per-event/, {}],
     [
       ['--emit', 'exec-per-event', '--exec', 'true', '--events-file', 'e'],

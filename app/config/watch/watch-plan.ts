@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import type { Rules } from '../../../core/watch/index.ts';
 
 /** What a headless watch is asked to do: every flag of the Kijito spec 11 and 14, checked. Nothing behind it knows a flag. */
 export interface WatchPlan {
@@ -29,6 +30,12 @@ export interface WatchPlan {
   readonly fastPath: boolean;
   readonly resyncEvery: number;
   readonly selfTest: boolean;
+  /** `at-most-once` is rev 6; `at-least-once` is the later monitor (Kijito contract b). */
+  readonly delivery: Rules['delivery'];
+  /** How long the pending list is held open; 0: never. */
+  readonly waitSeconds: number;
+  /** The alarms that are not wanted. */
+  readonly silenced: Rules['silenced'];
 }
 
 export type Parsed =
@@ -88,6 +95,11 @@ interface Flags {
   fastPath: boolean;
   resyncEvery: number;
   selfTest?: true;
+  delivery: Rules['delivery'];
+  wait?: number;
+  gapAlerts: boolean;
+  evidenceAlerts: boolean;
+  unreadAlerts: boolean;
 }
 
 function watchCommand(): Command {
@@ -134,6 +146,20 @@ function watchCommand(): Command {
     .addOption(
       number('--resync-every <n>', 'fetch every inbox at least after this many skipped polls', 10, { least: 1 }),
     )
+    .addOption(
+      new Option('--delivery <mode>', 'what happens to an event that could not be handed over: skipped, or held')
+        .choices(['at-most-once', 'at-least-once'])
+        .default('at-most-once'),
+    )
+    .addOption(
+      number('--wait <seconds>', 'hold the pending list open this long; default 50 at least once, else 0', undefined, {
+        least: 0,
+        whole: false,
+      }),
+    )
+    .option('--no-gap-alerts', 'no alert where mail may be missing')
+    .option('--no-evidence-alerts', 'no alert when it is forgotten what was delivered above a gap')
+    .option('--no-unread-alerts', 'no alert for unread mail that the hive does not show')
     .option('--self-test', 'one real fetch and one synthetic event per persona, then exit 0 or 1')
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
@@ -181,6 +207,9 @@ function planOf(flags: Flags): Parsed {
     fastPath: flags.fastPath,
     resyncEvery: flags.resyncEvery,
     selfTest: flags.selfTest ?? false,
+    delivery: flags.delivery,
+    waitSeconds: waitOf(flags, warnings),
+    silenced: silencedOf(flags, warnings),
   };
   const isOne = targets.is === 'url' || (targets.is === 'some' && targets.personas.length === 1);
   if (plan.seedAt !== null && !isOne)
@@ -238,6 +267,24 @@ function emitOf(flags: Flags, warnings: string[]): WatchPlan['emit'] {
   if (flags.exec !== undefined) warnings.push('--exec does nothing without --emit exec-per-event');
   if (file !== null) return { is: 'file', path: file };
   return template !== null ? { is: 'template', template } : { is: 'stdout' };
+}
+
+function waitOf(flags: Flags, warnings: string[]): number {
+  if (flags.wait === undefined) return flags.delivery === 'at-least-once' ? 50 : 0;
+  if (flags.wait > 0 && flags.url !== undefined)
+    warnings.push('--wait does nothing with --url: it has no pending list');
+  else if (flags.wait > 0 && !flags.fastPath) warnings.push('--wait does nothing with --no-fast-path');
+  return flags.wait;
+}
+
+function silencedOf(flags: Flags, warnings: string[]): WatchPlan['silenced'] {
+  const silenced = new Set<'gap' | 'evidence-lost' | 'unread-not-shown'>();
+  if (!flags.gapAlerts) silenced.add('gap');
+  if (!flags.evidenceAlerts) silenced.add('evidence-lost');
+  if (!flags.unreadAlerts) silenced.add('unread-not-shown');
+  if (silenced.size > 0 && flags.delivery === 'at-most-once')
+    warnings.push('--no-gap-alerts, --no-evidence-alerts and --no-unread-alerts only concern --delivery at-least-once');
+  return silenced;
 }
 
 function contentOf(flags: Flags): number | null {

@@ -1,0 +1,112 @@
+import { merged } from '../model/index.ts';
+import type { Json } from './state-file.ts';
+
+/** What a state file holds beside the position, each key only while it is in force (Kijito contract d). */
+export interface SavedPin {
+  /** Spans above the cursor that were handed over, `[from, to]`. */
+  readonly delivered_above?: readonly (readonly [number, number])[];
+  readonly gap_alerted?: number;
+  readonly pin_release_at?: number;
+  readonly pin_evidence_intact?: false;
+  /** Why the position had to be given up. */
+  readonly state_corrupt?: string;
+  readonly unread_hidden?: true;
+}
+
+export type PinRead =
+  | { readonly is: 'pin'; readonly pin: SavedPin }
+  | { readonly is: 'odd'; readonly key: string; readonly value: Json };
+
+type Keys = Readonly<Record<string, Json | undefined>>;
+
+/** So many ids are also written one by one, for the Python monitor; of more it is told as forgotten. */
+const MOST_IDS = 1000;
+const UNSAID = 'the position was given up in an earlier run';
+
+/**
+ * Reads the keys of a pin, ours and those of the Python monitor. Strictly: `1` is no `true`, and a key that is odd in any
+ * way makes the whole file unusable, since what it protected is not known any more (trap 31). null is as absent.
+ */
+export function readPin(keys: Keys, cursor: number | null): PinRead {
+  const odd = oddKey(keys);
+  if (odd !== null) return { is: 'odd', key: odd, value: keys[odd] ?? null };
+  const pin: { -readonly [K in keyof SavedPin]: SavedPin[K] } = {};
+  const spans = [...pairsOf(keys.delivered_above), ...idsOf(keys.emitted_above).map((id) => [id, id] as const)];
+  if (spans.length > 0) {
+    const all = merged(spans.map(([from, to]) => ({ from, to })));
+    pin.delivered_above = all.map(({ from, to }) => [from, to] as const);
+  }
+  if (isInteger(keys.gap_alerted)) pin.gap_alerted = keys.gap_alerted;
+  if (isInteger(keys.pin_release_at)) pin.pin_release_at = keys.pin_release_at;
+  // A pin of the Python monitor that says no end: nothing is skipped at the start, and what is in sight ends it.
+  else if (keys.pin_forced === true && cursor !== null) pin.pin_release_at = cursor;
+  if (keys.pin_evidence_intact === false) pin.pin_evidence_intact = false;
+  if (keys.state_corrupt === true || (keys.pin_forced === true && cursor === null))
+    pin.state_corrupt = typeof keys.state_corrupt_why === 'string' ? keys.state_corrupt_why : UNSAID;
+  if (keys.unread_hidden === true) pin.unread_hidden = true;
+  return { is: 'pin', pin };
+}
+
+/** The keys to write: those of the Python monitor, and ours where it has none. */
+export function pinKeys(pin: SavedPin): Keys {
+  const { delivered_above: spans, pin_release_at: release, state_corrupt: why } = pin;
+  const ids = spans === undefined ? null : fewIds(spans);
+  return {
+    ...(spans === undefined ? {} : { delivered_above: spans }),
+    ...(ids === null ? {} : { emitted_above: ids }),
+    ...(pin.gap_alerted === undefined ? {} : { gap_alerted: pin.gap_alerted }),
+    ...(release === undefined ? {} : { pin_forced: true, pin_release_at: release }),
+    ...(pin.pin_evidence_intact === undefined ? {} : { pin_evidence_intact: false }),
+    ...(why === undefined ? {} : { state_corrupt: true, state_corrupt_why: why }),
+    ...(pin.unread_hidden === undefined ? {} : { unread_hidden: true }),
+  };
+}
+
+function fewIds(spans: readonly (readonly [number, number])[]): readonly number[] | null {
+  let many = 0;
+  for (const [from, to] of spans) many += to - from + 1;
+  if (many > MOST_IDS) return null;
+  return spans.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, n) => from + n));
+}
+
+const FORMS: Readonly<Record<string, (value: Json) => boolean>> = {
+  delivered_above: (value) => Array.isArray(value) && value.every(isPair),
+  emitted_above: (value) => Array.isArray(value) && value.every(isInteger),
+  gap_alerted: isInteger,
+  pin_forced: isBoolean,
+  pin_release_at: isInteger,
+  pin_evidence_intact: isBoolean,
+  state_corrupt: isBoolean,
+  state_corrupt_why: (value) => typeof value === 'string',
+  unread_hidden: isBoolean,
+};
+
+function oddKey(keys: Keys): string | null {
+  for (const [key, fits] of Object.entries(FORMS)) {
+    const value = keys[key] ?? null;
+    if (value !== null && !fits(value)) return key;
+  }
+  return null;
+}
+
+function pairsOf(value: Json | undefined): readonly (readonly [number, number])[] {
+  return Array.isArray(value) ? value.filter(isPair) : [];
+}
+
+function idsOf(value: Json | undefined): readonly number[] {
+  return Array.isArray(value) ? value.filter(isInteger) : [];
+}
+
+function isPair(value: Json): value is readonly [number, number] {
+  if (!Array.isArray(value) || value.length !== 2) return false;
+  const [from, to] = value as readonly Json[];
+  return isInteger(from) && isInteger(to) && from <= to;
+}
+
+export function isInteger(value: Json | undefined): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value);
+}
+
+function isBoolean(value: Json): boolean {
+  return typeof value === 'boolean';
+}
