@@ -178,6 +178,7 @@ function holding(watcher: Watcher, lock: Lock): Watcher {
     persona: watcher.persona,
     look: watcher.look,
     beat: watcher.beat,
+    tell: watcher.tell,
     get state() {
       return watcher.state;
     },

@@ -89,6 +89,26 @@ export type AlarmEvent =
       readonly cursor_at: number;
       /** Whether any of them lies above the cursor; null: it can not be told. */
       readonly above_watermark: boolean | null;
+    }
+  | HiveAlarmEvent;
+
+/** An observation of a whole hive, told to those of its personas that somebody seems to read (Kijito contract b). */
+export type HiveAlarmEvent =
+  | {
+      readonly event: 'alert';
+      readonly reason: 'stranded';
+      /** Inboxes with unread mail that nobody was ever seen to read. */
+      readonly stranded_inboxes: readonly string[];
+      /** Inboxes with unread mail of members that are retired, write-only, or were active once. Absent for none. */
+      readonly dormant_inboxes?: readonly string[];
+    }
+  | {
+      readonly event: 'alert';
+      readonly reason: 'urgent-unanswered';
+      /** Members that hold urgent unread mail and were observed to do nothing. */
+      readonly urgent_unanswered: readonly string[];
+      /** Likewise, where the mail is collected in another way. Absent for none. */
+      readonly urgent_unanswered_write_only?: readonly string[];
     };
 
 export type EventName = Event['event'];

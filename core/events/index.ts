@@ -3,6 +3,7 @@ export {
   type AlarmEvent,
   type Event,
   type EventName,
+  type HiveAlarmEvent,
   type NewEvent,
   newEventId,
   otherEventId,

@@ -17,6 +17,8 @@ const SOMETIMES: Readonly<Record<string, string>> = {
   current_max: 'CURRENT_MAX',
   capped_to: 'CAPPED_TO',
   dropped: 'DROPPED',
+  stranded_inboxes: 'STRANDED',
+  dormant_inboxes: 'DORMANT',
 };
 
 const ALWAYS: Readonly<Record<string, string>> = {

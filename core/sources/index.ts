@@ -7,9 +7,11 @@ export type {
   Levels,
   Look,
   Mark,
+  Member,
   Messages,
   Pending,
   Persona,
+  Roll,
   Row,
   Source,
 } from './source.ts';

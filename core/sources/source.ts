@@ -95,6 +95,26 @@ export interface Pending {
 /** Messages of one inbox: these, every one, or every one up to an id. */
 export type Messages = readonly number[] | 'all' | { readonly upTo: number };
 
+/** What a directory says of one of its members. */
+export interface Member {
+  /** Memories it owns; null: the directory does not say. */
+  readonly memories: number | null;
+  /** Nobody works under this name any more, or the name is reserved. */
+  readonly retired: boolean;
+  /** What is sent to it is collected in another way, so that it lies unread here by design. */
+  readonly writeOnly: boolean;
+  /** Messages it ever got, and how many of them nobody read; null: not said. */
+  readonly mail: { readonly total: number; readonly unread: number } | null;
+}
+
+/** A directory as it was answered. */
+export interface Roll {
+  /** When the question was asked, monotonic. */
+  readonly asked: number;
+  /** By address, in the source's own spelling. */
+  readonly of: ReadonlyMap<string, Member>;
+}
+
 /** An adapter to one inbox system. */
 export interface Source extends AsyncDisposable {
   readonly id: SourceId;
@@ -109,6 +129,8 @@ export interface Source extends AsyncDisposable {
    * @throws Fault, or rejects with it; never an empty answer for "don't know".
    */
   look(persona: Persona, from: Mark, signal: AbortSignal): Look | Promise<Look>;
+  /** What the last answer to `personas` says of each; null before the first. It asks nothing. Presence is the capability. */
+  roll?(): Roll | null;
   /** Presence is the capability. */
   readonly pending?: Pending;
   /**

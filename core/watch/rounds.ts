@@ -23,6 +23,11 @@ export interface RoundsOptions {
   readonly looksAtOnce: number;
   /** Adopts personas that appear while running; null: the set given at the start is fixed. */
   readonly adopt: AdoptOptions | null;
+  /**
+   * Told what the pending list said on a tick, null for no answer, as soon as the looks that were under way are done; one
+   * at a time, in order. It rejects never.
+   */
+  readonly heard?: (levels: Levels | null, abort: AbortSignal) => Promise<void>;
   /** Told of every look; throwing a Fault from here ends the rounds with it (a fatal start-up fault). */
   readonly looked: (watcher: Watcher, outcome: LookOutcome) => void;
 }
@@ -79,6 +84,8 @@ export function createRounds(options: RoundsOptions): Rounds {
   let cutting = new AbortController();
   let end: (error: unknown) => void = () => {};
   let poked: Asked = 'no';
+  let isHearing = false;
+  let hearing: Promise<void> = Promise.resolve();
   let ring: () => void = () => {};
 
   const adoption = options.adopt === null ? null : createAdoption(source, clock, options.adopt);
@@ -171,6 +178,14 @@ export function createRounds(options: RoundsOptions): Rounds {
     }
     for (const [address, { unread }] of levels?.of ?? []) adopt(address, unread.is === 'unknown' ? null : unread.n);
     for (const fact of counted) put(fact);
+    const { heard } = options;
+    if (heard === undefined || isHearing) return; // what is slow to hear misses a tick: it is no queue
+    isHearing = true;
+    hearing = Promise.allSettled([...background])
+      .then(() => (abort.aborted ? undefined : heard(levels, abort)))
+      .finally(() => {
+        isHearing = false;
+      });
   }
 
   function rose(entry: Entry, level: Level | undefined): boolean {
@@ -278,6 +293,7 @@ export function createRounds(options: RoundsOptions): Rounds {
         for (const entry of entries.values()) entry.retry?.[Symbol.dispose]();
         await Promise.allSettled(work);
         while (background.size > 0) await Promise.allSettled([...background]);
+        await hearing;
         await Promise.all([...entries.values()].map((entry) => entry.watcher[Symbol.asyncDispose]()));
       }
     },

@@ -1,5 +1,12 @@
 import type { Fact } from '../board/index.ts';
-import { type Event, type NewEvent, newEventId, otherEventId, wakeClassOf } from '../events/index.ts';
+import {
+  type Event,
+  type HiveAlarmEvent,
+  type NewEvent,
+  newEventId,
+  otherEventId,
+  wakeClassOf,
+} from '../events/index.ts';
 import {
   type Fault,
   foldedName,
@@ -37,6 +44,8 @@ export type Input = { readonly at: Instant } & (
   | { readonly is: 'taken'; readonly taken: Taken }
   /** A tick whose look was skipped. */
   | { readonly is: 'beat' }
+  /** To be told here although it concerns the whole hive. Only at least once. */
+  | { readonly is: 'alarm'; readonly alarm: HiveAlarmEvent }
 );
 
 /**
@@ -107,6 +116,10 @@ export function step(state: WatchState, input: Input, rules: Rules): Output {
       return taken(state, input.at, input.taken, rules);
     case 'beat':
       return offering(state, input.at, rules, { ...SILENT, mark: state.mark });
+    case 'alarm': {
+      const hive = rules.delivery === 'at-most-once' ? null : input.alarm;
+      return offering(state, input.at, rules, { ...SILENT, mark: state.mark, hive });
+    }
   }
 }
 
@@ -133,6 +146,7 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
     spans: hole?.spans ?? null,
     closes: hole === undefined,
     alarms: alarmsOf(state, look, hole, rules, cursor, above),
+    hive: null,
     facts: [],
     save: true,
     saveFirst: before.arming === 'baseline' || before.arming === 'born' || before.arming === 'corrupt',
@@ -180,6 +194,7 @@ interface Saying {
   readonly mark: Mark;
   readonly spans: readonly Span[] | null;
   readonly alarms: readonly AlarmSaying[];
+  readonly hive: HiveAlarmEvent | null;
   readonly closes: boolean;
   readonly facts: readonly Fact[];
   readonly save: boolean;
@@ -193,6 +208,7 @@ const SILENT = {
   rows: [],
   spans: null,
   alarms: [],
+  hive: null,
   closes: false,
   facts: [],
   save: false,
@@ -233,6 +249,7 @@ function offering(state: WatchState, at: Instant, rules: Rules, saying: Saying):
   for (const alarm of saying.alarms) if (alarm.is !== 'unread-not-shown') raise(alarm);
   for (const row of saying.rows) say(mailEvent(row, rules, at), row.id);
   for (const alarm of saying.alarms) if (alarm.is === 'unread-not-shown') raise(alarm);
+  if (saying.hive !== null) say({ ...head('alert'), ...saying.hive });
   if (beats) say({ ...head('heartbeat'), event: 'heartbeat', cursor: after });
 
   const { mark, spans, closes, edge, notices, facts, save, saveFirst } = saying;

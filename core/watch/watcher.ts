@@ -1,4 +1,5 @@
 import type { Fact } from '../board/index.ts';
+import type { HiveAlarmEvent } from '../events/index.ts';
 import { Fault, faultOf } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import type { Sink } from '../sinks/index.ts';
@@ -47,6 +48,8 @@ export interface Watcher extends AsyncDisposable {
   ): Promise<LookOutcome>;
   /** A tick without a look: only a heartbeat may be due. Null when none is. */
   beat(abort: AbortSignal): Promise<void> | null;
+  /** Tells what concerns the whole hive here, in order with all else. False: it was not taken, or it can not be told now. */
+  tell(alarm: HiveAlarmEvent, abort: AbortSignal): Promise<boolean>;
   readonly state: WatchState;
   /** Null, or the earliest instant to offer held events again. */
   readonly retryAt: number | null;
@@ -67,8 +70,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let waiting = 0;
 
   /** One transition at a time: what is with the sink is settled before the next input is heard. */
-  function advance(input: Input, abort: AbortSignal): Promise<void> {
-    const done = waiting === 0 ? transition(input, abort) : turn.then(() => transition(input, abort));
+  function advance(input: Input, abort: AbortSignal, settled?: (count: number) => void): Promise<void> {
+    const done = waiting === 0 ? transition(input, abort, settled) : turn.then(() => transition(input, abort, settled));
     waiting += 1;
     const leave = (): void => {
       waiting -= 1;
@@ -77,7 +80,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
     return done;
   }
 
-  async function transition(input: Input, abort: AbortSignal): Promise<void> {
+  /** `settled` hears how many events the sink took; it is not called when there was none to take. */
+  async function transition(input: Input, abort: AbortSignal, settled?: (count: number) => void): Promise<void> {
     const out = step(state, input, rules);
     state = out.state;
     // What is ready to be handed over goes first, unless something is to be saved before it.
@@ -86,11 +90,14 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (out.save) keep();
     if (out.offer.length === 0) {
       // Nothing is held, or the inbox can't be read now and its next healthy look offers again.
+      if (input.is === 'looked' && retryAt !== null)
+        put({ is: 'told', at: input.at, persona: persona.id, events: [] }); // what was refused is not wanted any more
       if (input.is !== 'beat') retryAt = null;
       if (sink.keeps && out.save && !sameSaved(out.kept, lastKept)) await keepInSink(out.kept, abort);
       return;
     }
     const taken = await (taking ?? sink.take(out.offer, out.kept, abort));
+    settled?.(taken.is === 'all' ? out.offer.length : taken.count);
     if (taken.is === 'all') lastKept = out.kept;
     refusals = taken.is === 'all' ? 0 : refusals + 1;
     retryAt = taken.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + retryDelay(refusals);
@@ -162,6 +169,15 @@ export function createWatcher(options: WatcherOptions): Watcher {
       // What is going on, or held, brings its own heartbeat: in order, and not past a sink that refuses.
       if (waiting > 0 || retryAt !== null || !beatIsDue(state, at, rules)) return null;
       return advance({ at, is: 'beat' }, abort);
+    },
+    async tell(alarm, abort) {
+      // Not before `armed`, and not past a sink that refuses: whoever raised it comes again.
+      if (state.arming !== 'armed' || state.notices.length > 0 || retryAt !== null) return false;
+      let isTold = false;
+      await advance({ at: clock.now(), is: 'alarm', alarm }, abort, (count) => {
+        isTold = count > 0;
+      });
+      return isTold;
     },
     get state() {
       return state;

@@ -47,8 +47,8 @@ export const T0 = Date.UTC(2026, 5, 20);
  *
  *     -> told events, !refused events | cursor, state and failures as they would be saved
  */
-export function given(setting: Setting = {}): (script: TemplateStringsArray) => void {
-  return ([script = '']) => play(script, setting);
+export function given(setting: Setting = {}): (script: TemplateStringsArray, ...words: readonly string[]) => void {
+  return (script, ...words) => play(String.raw({ raw: script }, ...words), setting);
 }
 
 function play(script: string, setting: Setting): void {
@@ -112,7 +112,7 @@ const FULL = new Fault('no-space', 'full', { is: 'machine', key: 'disk' });
 
 /**
  * `1 2/bo 4-6` as rows; `hole` when rows below them, and between them where ids are missing, could not be had;
- * `hidden=3` when the hive says that so many unread ones are not shown.
+ * `hidden=3` when the hive says that so many unread ones are not shown; `read` when all of them are read.
  */
 export function lookOf(words: readonly string[], at: number): Look {
   const rows = words
@@ -129,7 +129,7 @@ export function lookOf(words: readonly string[], at: number): Look {
       }));
     });
   const max = rows.at(-1)?.id ?? 0;
-  const unread = exactly(rows.length);
+  const unread = exactly(words.includes('read') ? 0 : rows.length);
   const floor = rows[0]?.id ?? null;
   const spans = merged(rows.map(({ id }) => ({ from: id, to: id })));
   const hole = { why: 'a page failed', spans, omitted: null, floor, walked: 0 };
@@ -156,6 +156,7 @@ export function worded(event: Event): string {
       if (event.reason === 'gap') return `gap(${event.cursor_at})`;
       if (event.reason === 'evidence-lost') return `evidence-lost(${event.cursor_at} -${event.forgot})`;
       if (event.reason === 'unread-not-shown') return `hidden(${event.unread_not_shown} ${event.above_watermark})`;
+      if (event.reason !== 'unreachable') return event.reason;
       return `alert(${event.consecutive_failures} ${event.seconds}s)`;
     case 'seed_ahead':
       return `seed_ahead(${event.seeded}>${event.current_max})`;

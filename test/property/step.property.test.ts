@@ -154,6 +154,7 @@ function worded(event: Event): string {
       if (event.reason === 'gap') return `gap ${event.cursor_at} -${event.omitted}`;
       if (event.reason === 'evidence-lost') return `evidence-lost ${event.cursor_at} -${event.forgot}`;
       if (event.reason === 'unread-not-shown') return `hidden ${event.unread_not_shown} ${event.above_watermark}`;
+      if (event.reason !== 'unreachable') return event.reason;
       return `alert ${event.consecutive_failures} ${event.seconds}`;
     case 'seed_ahead':
       return `seed_ahead ${event.seeded} ${event.current_max}`;

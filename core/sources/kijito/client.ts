@@ -1,5 +1,5 @@
 import type { Count, Span } from '../../model/index.ts';
-import type { Hidden, Hole, Levels, Messages, Row } from '../source.ts';
+import type { Hidden, Hole, Levels, Member, Messages, Row } from '../source.ts';
 
 /** What one inbox holds above a cursor. */
 export interface Window {
@@ -25,6 +25,8 @@ export interface Window {
 export interface HiveClient extends AsyncDisposable {
   /** Names as the hive spells them; never empty. Absent where there is no directory to ask. */
   personas?(signal: AbortSignal): Promise<readonly string[]>;
+  /** The same, with what the hive says of each. Presence is the capability. */
+  roll?(signal: AbortSignal): Promise<ReadonlyMap<string, Member>>;
   /** `after` null: there is no cursor yet. `done`: what lies above it and need not be fetched, as `merged` gives spans. */
   window(address: string, after: number | null, signal: AbortSignal, done?: readonly Span[]): Window | Promise<Window>;
   /**

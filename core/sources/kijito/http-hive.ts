@@ -4,7 +4,7 @@ import { type Answer, shownUrl } from '../../net/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import type { HiveClient, Window } from './client.ts';
 import type { Hive } from './hive.ts';
-import { levelsOf, namesOf, newestRows, type Page, pageOf, type Reading, walkBack, windowOf } from './read/index.ts';
+import { levelsOf, newestRows, type Page, pageOf, type Reading, rollOf, walkBack, windowOf } from './read/index.ts';
 
 /** How bytes are fetched; `httpClient` of core/net is one. */
 export interface Fetcher extends AsyncDisposable {
@@ -101,9 +101,12 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
   };
   if (hive.is === 'single') return common;
+  const roll = async (signal: AbortSignal) =>
+    rollOf((await fetched(hive.personas, signal)).body, readingOf(hive.personas));
   return {
     ...common,
-    personas: async (signal) => namesOf((await fetched(hive.personas, signal)).body, readingOf(hive.personas)),
+    personas: async (signal) => [...(await roll(signal)).keys()],
+    roll,
     pending: async (hold, signal) => {
       const url = new URL(hive.pending);
       if (hold !== null) {

@@ -1,6 +1,6 @@
 import { Fault, type SourceId, VITAL_NOT_REPORTED } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
-import type { Look, Pending, Persona, Source } from '../source.ts';
+import type { Look, Member, Pending, Persona, Roll, Source } from '../source.ts';
 import type { HiveClient, Window } from './client.ts';
 import { personaIdOf } from './persona-id.ts';
 
@@ -31,14 +31,21 @@ export function kijitoPersona(address: string, members: Members & { readonly is:
   return { id: personaIdOf(address, members.prefix, members.reserved), address, label: address };
 }
 
+const NOTHING_SAID: Member = { memories: null, retired: false, writeOnly: false, mail: null };
+
 /** A hive as a source: a log of rows with rising ids, read without consuming (Kijito spec 5 and 9). */
 export function kijitoSource({ id, client, clock, members }: KijitoOptions): Source {
+  let roll: Roll | null = null;
   const personas = async (signal: AbortSignal): Promise<readonly Persona[]> => {
     if (members.is === 'single') return [members.persona];
     if (client.personas === undefined) {
       throw new Fault('not-found', `${id} has no directory of personas`, { is: 'source', key: id });
     }
-    return (await client.personas(signal)).map((address) => kijitoPersona(address, members));
+    const asked = clock.monotonic();
+    const of =
+      (await client.roll?.(signal)) ?? new Map((await client.personas(signal)).map((name) => [name, NOTHING_SAID]));
+    roll = { asked, of };
+    return [...of.keys()].map((address) => kijitoPersona(address, members));
   };
   const lookOf = ({ unread, urgent, ...log }: Window): Look => ({
     at: clock.now(),
@@ -51,6 +58,7 @@ export function kijitoSource({ id, client, clock, members }: KijitoOptions): Sou
     id,
     kind: KIJITO_KIND,
     personas,
+    ...(members.is === 'single' ? {} : { roll: () => roll }),
     look(persona, from, signal) {
       const [after, done] = from.is === 'at' ? [from.id, from.done ?? []] : [null, []];
       const window = client.window(persona.address, after, signal, done);

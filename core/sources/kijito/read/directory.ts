@@ -1,20 +1,33 @@
-import { envelopeOf, faultIn, isRecord, kindOf, type Reading } from './answer.ts';
+import type { Member } from '../../source.ts';
+import { envelopeOf, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
 
 /**
- * One answer of `GET /api/personas`: the names as the server spells them, in its order. Names are case-sensitive there,
- * so `Ada` and `ada` are two; a name that comes twice is one (Kijito contract a, trap 43).
+ * One answer of `GET /api/personas`: the names as the server spells them, in its order, with what it says of each. Names
+ * are case-sensitive there, so `Ada` and `ada` are two; a name that comes twice is one (Kijito contract a, trap 43). A
+ * field that is absent or of another type is not said; `projects[].count` is never summed, since it leaves memories out.
  * @throws Fault `not-json` or `shape`, also for an empty list: nobody to watch is no answer
  */
-export function namesOf(body: Uint8Array, reading: Reading): readonly string[] {
+export function rollOf(body: Uint8Array, reading: Reading): ReadonlyMap<string, Member> {
   const { result } = envelopeOf(body, reading);
-  const names = new Set<string>();
+  const roll = new Map<string, Member>();
   for (const [index, value] of result.entries()) {
-    const persona = isRecord(value) ? value.persona : undefined;
+    const entry = isRecord(value) ? value : {};
+    const { persona } = entry;
     if (typeof persona !== 'string' || persona === '') {
       throw faultIn(reading, 'shape', `the persona of entry ${index} is ${kindOf(persona)}, not a name`);
     }
-    names.add(persona);
+    if (!roll.has(persona)) roll.set(persona, memberOf(entry));
   }
-  if (names.size === 0) throw faultIn(reading, 'shape', 'it lists no persona');
-  return [...names];
+  if (roll.size === 0) throw faultIn(reading, 'shape', 'it lists no persona');
+  return roll;
+}
+
+function memberOf(entry: Readonly<Record<string, unknown>>): Member {
+  const { memory_count: memories, mail_total: total, unread } = entry;
+  return {
+    memories: isCount(memories) ? memories : null,
+    retired: entry.retired === true || entry.reserved === true,
+    writeOnly: entry.write_only === true,
+    mail: isCount(total) && isCount(unread) ? { total, unread } : null,
+  };
 }
