@@ -6,7 +6,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['core/ports'],
   ['core/events', 'core/net', 'core/state', 'core/link'],
   ['core/sources', 'core/sinks', 'core/inbox', 'core/board', 'core/history', 'core/daemon'],
-  ['core/watch', 'core/hooks'],
+  ['core/watch', 'core/hooks', 'core/alarms'],
   [
     'app/assets.node.ts',
     'app/owner-socket.ts',

@@ -1,0 +1,104 @@
+import { type Instant, instantOfIso, isoOf } from '../model/index.ts';
+import type { Seen } from './evidence.ts';
+
+/** What was observed of the personas of a hive, as it is published. Times are wall clock. */
+export interface ActivityReport {
+  readonly published: Instant;
+  /** After this nobody publishes any more: what did not happen since is not observed. */
+  readonly staleAfterMs: number;
+  readonly since: Instant;
+  /** Of every watched inbox, every message after this one was seen; null: not yet of all. */
+  readonly floor: number | null;
+  /** Every watched inbox was looked at when this message was known; null: some can not be read now. */
+  readonly upTo: number | null;
+  readonly personas: ReadonlyMap<string, Observed>;
+}
+
+export interface Observed {
+  readonly watched: boolean;
+  readonly sent: { readonly id: number; readonly at: Instant } | null;
+  readonly read: Seen['read'];
+}
+
+/** Personas in one report. */
+const MOST = 5000;
+
+export function activityText(report: ActivityReport): string {
+  const { published, staleAfterMs, since, floor, upTo, personas } = report;
+  const some = [...personas].sort(([, a], [, b]) => Number(b.watched) - Number(a.watched)).slice(0, MOST);
+  const shown = some.map(([name, { watched, sent, read }]) => [
+    name,
+    {
+      watched,
+      sent: sent === null ? null : { id: sent.id, at: isoOf(sent.at) },
+      read: read === null ? null : { after_id: read.after, at: isoOf(read.at) },
+    },
+  ]);
+  return `${JSON.stringify({
+    schema: 1,
+    published: isoOf(published),
+    stale_after_seconds: staleAfterMs / 1000,
+    observed_since: isoOf(since),
+    observation_floor_id: floor,
+    observed_to_id: upTo,
+    personas: Object.fromEntries(shown),
+  })}\n`;
+}
+
+/** @returns null when it is no whole report: a file that can not be read says nothing of anybody */
+export function activityOf(text: string): ActivityReport | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null; // torn or foreign: an answer here, not a failure
+  }
+  if (!isRecord(value) || value.schema !== 1 || !isRecord(value.personas)) return null;
+  const { published, observed_since: since, stale_after_seconds: stale } = value;
+  const { observation_floor_id: floor, observed_to_id: upTo } = value;
+  if (!isTime(published) || !isTime(since) || typeof stale !== 'number' || !(stale >= 0)) return null;
+  if (!isIdOrNull(floor) || !isIdOrNull(upTo)) return null;
+  const personas = new Map<string, Observed>();
+  for (const [name, one] of Object.entries(value.personas)) {
+    if (!isRecord(one) || typeof one.watched !== 'boolean') return null;
+    const sent = eventOf(one.sent, 'id');
+    const read = eventOf(one.read, 'after_id');
+    if (sent === undefined || read === undefined) return null;
+    personas.set(name, {
+      watched: one.watched,
+      sent,
+      read: read === null ? null : { after: read.id, at: read.at },
+    });
+  }
+  return {
+    published: instantOfIso(published) as Instant,
+    staleAfterMs: stale * 1000,
+    since: instantOfIso(since) as Instant,
+    floor,
+    upTo,
+    personas,
+  };
+}
+
+/** Undefined: malformed. */
+function eventOf(value: unknown, key: string): { readonly id: number; readonly at: Instant } | null | undefined {
+  if (value === null) return null;
+  if (!isRecord(value) || !isId(value[key]) || !isTime(value.at)) return undefined;
+  return { id: value[key], at: instantOfIso(value.at) as Instant };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isId(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isIdOrNull(value: unknown): value is number | null {
+  return value === null || isId(value);
+}
+
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && instantOfIso(value) !== null;
+}

@@ -1,0 +1,57 @@
+import { type Instant, isoOf } from '../model/index.ts';
+import type { ActivityReport, Observed } from './activity.ts';
+
+/** Active, silent in a span that was watched, or not observable: never one for the other (Kijito contract c). */
+export type Verdict = { readonly is: 'active' | 'silent' | 'unobservable'; readonly words: string };
+
+export interface Question {
+  readonly persona: string;
+  /** Active: it did something after this message. */
+  readonly sinceId: number;
+  /** How often the asker has waited already, for the words only; null: it does not say. */
+  readonly waits: number | null;
+}
+
+/** What a report says of one persona. It says what was seen, never why (Kijito contract, trap 50). */
+export function checkActivity(report: ActivityReport, question: Question, now: Instant): Verdict {
+  const { persona, sinceId } = question;
+  const observed = report.personas.get(persona);
+  if (observed === undefined) return unobservable(`${persona}: nothing is known of this name`);
+  const { sent, read } = observed;
+  if (sent !== null && sent.id > sinceId)
+    return { is: 'active', words: `${persona}: sent message ${sent.id}, seen ${isoOf(sent.at)}` };
+  if (read !== null && read.after >= sinceId)
+    return { is: 'active', words: `${persona}: mail was read there, seen ${isoOf(read.at)}, after message ${sinceId}` };
+  const why = whyNot(report, observed, sinceId, now);
+  if (why !== null) return unobservable(`${persona}: ${why}`);
+  const waits = question.waits === null ? '' : ` after ${question.waits} ${question.waits === 1 ? 'wait' : 'waits'}`;
+  return {
+    is: 'silent',
+    words: `${persona}: nothing was seen of it since message ${sinceId}${waits}; ${last(observed)}`,
+  };
+}
+
+/** Why silence can not be told from what is there; null: it can. */
+function whyNot(report: ActivityReport, observed: Observed, sinceId: number, now: Instant): string | null {
+  const { floor, upTo, published, staleAfterMs } = report;
+  if (!observed.watched) return 'its inbox is not watched';
+  // The distance: a wall clock that was set back makes no report fresh.
+  if (Math.abs(now - published) > staleAfterMs) return `the report is of ${isoOf(published)}: nobody watches now`;
+  if (floor === null) return 'some inboxes have no position yet';
+  if (floor > sinceId) return `what came before message ${floor} was not watched`;
+  if (upTo === null) return 'some inboxes can not be read now';
+  if (upTo < sinceId) return `not every inbox was looked at since message ${sinceId}, only since ${upTo}`;
+  return null;
+}
+
+function last({ sent, read }: Observed): string {
+  const seen = [
+    ...(sent === null ? [] : [`message ${sent.id} from it was seen ${isoOf(sent.at)}`]),
+    ...(read === null ? [] : [`mail was read there ${isoOf(read.at)}`]),
+  ];
+  return seen.length === 0 ? 'nothing was seen of it before' : `before that, ${seen.join(' and ')}`;
+}
+
+function unobservable(words: string): Verdict {
+  return { is: 'unobservable', words: `${words}: not observable` };
+}

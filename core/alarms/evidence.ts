@@ -1,0 +1,36 @@
+import type { Member, Roll } from '../sources/index.ts';
+
+/** What was observed of one address, exactly as it is spelled: `Ada` and `ada` are two inboxes (Kijito contract, trap 43). */
+export interface Seen {
+  /** The newest message that names it as the sender. */
+  readonly sent: { readonly id: number; readonly at: number } | null;
+  /** Its unread count went down: somebody read mail there, when `after` was the newest message known. */
+  readonly read: { readonly after: number; readonly at: number } | null;
+}
+
+export const NOT_SEEN: Seen = { sent: null, read: null };
+
+/** What the directory and our own eyes say of who reads an inbox. */
+export type Reader =
+  /** A member that somebody works as, as far as is known. */
+  | 'member'
+  /** Nobody is meant to look here now: retired, collected in another way, or it was read once and owns nothing. */
+  | 'dormant'
+  /** Nothing says that anybody ever looked. */
+  | 'none'
+  /** It is not in the directory. */
+  | 'unlisted';
+
+/** An unknown memory count is no answer, and no answer is never "nobody" (Kijito contract, trap 48). */
+export function readerOf(address: string, roll: Roll, seen: Seen): Reader {
+  const member = roll.of.get(address);
+  if (member?.retired || member?.writeOnly) return 'dormant';
+  if (seen.sent !== null || seen.read !== null) return 'member';
+  if (member === undefined) return 'unlisted';
+  if (member.memories !== 0) return 'member';
+  return wasRead(member) ? 'dormant' : 'none';
+}
+
+function wasRead({ mail }: Member): boolean {
+  return mail !== null && mail.unread < mail.total;
+}

@@ -1,0 +1,196 @@
+import type { Fact } from '../board/index.ts';
+import type { HiveAlarmEvent } from '../events/index.ts';
+import { foldedName, type Instant, type PersonaId, sameName } from '../model/index.ts';
+import type { Clock, Log } from '../ports/index.ts';
+import type { Level, Levels, Roll, Source } from '../sources/index.ts';
+import type { ActivityReport, Observed } from './activity.ts';
+import { createCoverage } from './coverage.ts';
+import { type Judgement, judge } from './judge.ts';
+import { type Counts, observe } from './observe.ts';
+import { alarmsOf, type Kind, latched, type Raising, raisings, released } from './raise.ts';
+import { recipients } from './route.ts';
+import { type AlarmRules, NOTHING_OBSERVED, seenOf } from './state.ts';
+
+/** A watch that can be told an alarm; a Watcher is one. */
+export interface Told {
+  readonly persona: { readonly id: PersonaId; readonly address: string };
+  /** Null: everything of its last look was had, and taken. */
+  readonly walkAt: number | null;
+  readonly retryAt: number | null;
+  /** False: it was not taken, or can not be now. */
+  tell(alarm: HiveAlarmEvent, abort: AbortSignal): Promise<boolean>;
+}
+
+export interface HiveAlarmsOptions {
+  readonly source: Source;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly rules: AlarmRules;
+  /** A report older than this is nobody's any more. */
+  readonly staleAfterMs: number;
+}
+
+/** What concerns a whole hive: mail nobody looks for, urgent mail nobody answers, and what its personas were seen to do. */
+export interface HiveAlarms {
+  joined(watcher: Told): void;
+  /** Hears what every watch of the hive, and the machine, has to say. */
+  put(fact: Fact): void;
+  /** What the pending list said on a tick, null for no answer. Tells what is to be told; rejects never. */
+  heard(levels: Levels | null, abort: AbortSignal): Promise<void>;
+  activity(): ActivityReport;
+}
+
+/** The directory is asked again no more often than this for the sake of an alarm. */
+const ROLL_LEAST_MS = 5000;
+
+export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
+  const { source, clock, log, rules } = options;
+  const watched = new Map<string, Told>();
+  const coverage = createCoverage();
+  const began = clock.now();
+  let state = NOTHING_OBSERVED;
+  let newest = 0;
+  /** At the last tick: what was read since was read after it. */
+  let newestBefore = 0;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  /** Who did not take the alarm that others were told of. */
+  const owed: Record<Kind, Set<string>> = { stranded: new Set(), urgent: new Set() };
+  /** Names that stand in the log, until they are over. */
+  const logged: Record<Kind | 'quiet', Set<string>> = { stranded: new Set(), urgent: new Set(), quiet: new Set() };
+
+  function told(fact: Extract<Fact, { is: 'told' }>): void {
+    const messages: { readonly from: string; readonly id: number }[] = [];
+    for (const event of fact.events) {
+      if (event.event === 'new') messages.push(event);
+      else if (event.event === 'armed') coverage.armed(fact.persona, event.cursor);
+    }
+    if (messages.length === 0) return;
+    for (const { id } of messages) newest = Math.max(newest, id);
+    state = observe(state, { at: clock.monotonic(), is: 'sent', messages }, rules);
+  }
+
+  /** Since when all mail was had and told; null: some was not. */
+  function covered(): number | null {
+    for (const { walkAt, retryAt } of watched.values()) if (walkAt !== null || retryAt !== null) return null;
+    return coverage.since;
+  }
+
+  async function heard(levels: Levels | null, abort: AbortSignal): Promise<void> {
+    const at = clock.monotonic();
+    if (levels === null) state = observe(state, { at, is: 'unobserved' }, rules);
+    else state = observe(state, { at, is: 'polled', counts: countsOf(levels), newest: newestBefore }, rules);
+    newestBefore = newest;
+    coverage.rested(at, newest);
+    if (levels === null) return;
+    const roll = await rollFor(abort);
+    if (roll === null || abort.aborted) return;
+    const now = judge(state, roll, covered(), rules);
+    state = released(state, now);
+    sayInLog(now, roll);
+    for (const alarm of alarmsOf(now)) {
+      const isNew = raisings(state, now).some(({ kind }) => kind === alarm.kind);
+      await tell(alarm, isNew ? recipients([...watched.keys()], state, roll) : [...owed[alarm.kind]], abort);
+    }
+    for (const kind of ['stranded', 'urgent'] as const) if (now[kind].length === 0) owed[kind].clear();
+  }
+
+  /** The directory as it is known; asked again where an inbox can not be judged by an older one. */
+  async function rollFor(abort: AbortSignal): Promise<Roll | null> {
+    const roll = source.roll?.() ?? null;
+    if (roll === null || !judge(state, roll, null, rules).wantsRoll) return roll;
+    const at = clock.monotonic();
+    if (at - askedAt < Math.max(ROLL_LEAST_MS, rules.pollMs)) return roll;
+    askedAt = at;
+    try {
+      await source.personas(abort);
+    } catch {
+      // Not known now: nothing is claimed of those inboxes, and the rescan of the directory says what is wrong with it.
+    }
+    return source.roll?.() ?? null;
+  }
+
+  async function tell(alarm: Raising, to: readonly string[], abort: AbortSignal): Promise<void> {
+    if (to.length === 0) return;
+    const takes = await Promise.all(
+      to.map(async (address) => ((await watched.get(address)?.tell(alarm.event, abort)) === true ? [] : [address])),
+    );
+    const left = takes.flat();
+    if (left.length === to.length) return; // nobody: it is raised again on the next tick
+    state = latched(state, alarm);
+    owed[alarm.kind] = new Set(left);
+  }
+
+  /** The second channel: said here once, whether or not anybody takes the event (Kijito contract, trap 10). */
+  function sayInLog(now: Judgement, roll: Roll): void {
+    say('stranded', now.stranded, (names) => {
+      const all = names.map((name) => `${name} (${state.held.get(name)?.unread} unread${likeOf(name, roll)})`);
+      log.warn(`${source.id}: mail lies where nobody was ever seen to read it: ${all.join(', ')}`);
+    });
+    say('urgent', now.urgent, (names) => {
+      const all = names.map((name) => `${name} (${state.held.get(name)?.urgent} urgent)`);
+      log.warn(`${source.id}: urgent mail is unread, and nothing was seen of its reader meanwhile: ${all.join(', ')}`);
+    });
+    say('quiet', [...now.dormant, ...now.urgentWriteOnly], (names) => {
+      log.info(`${source.id}: unread mail of members that do not look here: ${[...new Set(names)].join(', ')}`);
+    });
+  }
+
+  function say(kind: Kind | 'quiet', names: readonly string[], write: (fresh: readonly string[]) => void): void {
+    const fresh = names.filter((name) => !logged[kind].has(name));
+    logged[kind] = new Set(names);
+    if (fresh.length > 0) write(fresh);
+  }
+
+  return {
+    joined(watcher) {
+      watched.set(watcher.persona.address, watcher);
+      coverage.joined(watcher.persona.id);
+    },
+    put(fact) {
+      switch (fact.is) {
+        case 'looked':
+          newest = Math.max(newest, fact.cursor ?? 0);
+          coverage.looked(fact.persona);
+          break;
+        case 'failed':
+          coverage.failed(fact.persona);
+          break;
+        case 'told':
+          told(fact);
+          break;
+        case 'gap':
+          state = observe(state, { at: clock.monotonic(), is: 'unobserved' }, rules);
+          break;
+        default:
+      }
+    },
+    heard,
+    activity() {
+      const wall = clock.now() - clock.monotonic();
+      const personas = new Map<string, Observed>();
+      for (const address of new Set([...watched.keys(), ...state.seen.keys()])) {
+        const { sent, read } = seenOf(state, address);
+        personas.set(address, {
+          watched: watched.has(address) && !rules.suppressed.has(foldedName(address)),
+          sent: sent === null ? null : { id: sent.id, at: wall + sent.at },
+          read: read === null ? null : { after: read.after, at: wall + read.at },
+        });
+      }
+      const isWhole = covered() !== null;
+      const published: Instant = clock.now();
+      const { staleAfterMs } = options;
+      const { floor } = coverage;
+      return { published, staleAfterMs, since: began, floor, upTo: isWhole ? coverage.upTo : null, personas };
+    },
+  };
+}
+
+function countsOf({ of }: Levels): ReadonlyMap<string, Counts> {
+  const n = (count: Level['unread']): number | null => (count.is === 'unknown' ? null : count.n);
+  return new Map([...of].map(([address, { unread, urgent }]) => [address, { unread: n(unread), urgent: n(urgent) }]));
+}
+
+function likeOf(name: string, roll: Roll): string {
+  for (const member of roll.of.keys()) if (member !== name && sameName(member, name)) return `; there is a ${member}`;
+  return '';
+}

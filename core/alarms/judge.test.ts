@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Member, Roll } from '../sources/index.ts';
+import { type Judgement, judge } from './judge.ts';
+import { type Counts, observe } from './observe.ts';
+import { latched, raisings, released } from './raise.ts';
+import { recipients } from './route.ts';
+import { type AlarmRules, type AlarmState, NOTHING_OBSERVED } from './state.ts';
+
+const RULES: AlarmRules = { stranded: true, urgent: true, pollMs: 60_000, suppressed: new Set() };
+const MEMBER: Member = { memories: 5, retired: false, writeOnly: false, mail: null };
+const members = (of: Record<string, Partial<Member>>, asked = 1e9): Roll => ({
+  asked,
+  of: new Map(Object.entries(of).map(([name, says]) => [name, { ...MEMBER, ...says }])),
+});
+
+type Mail = Record<string, number | readonly [unread: number, urgent: number] | null>;
+
+function countsOf(n: Mail[string]): Counts {
+  if (n === null || n === undefined) return { unread: null, urgent: null };
+  const [unread, urgent] = typeof n === 'number' ? [n, 0] : n;
+  return { unread, urgent };
+}
+
+/** A hive that is polled once a minute, and every inbox of it looked at as often. */
+function hive(rules: Partial<AlarmRules> = {}) {
+  const all = { ...RULES, ...rules };
+  let state: AlarmState = NOTHING_OBSERVED;
+  let at = 0;
+  const counts = (mail: Mail): ReadonlyMap<string, Counts> =>
+    new Map(Object.entries(mail).map(([name, n]) => [name, countsOf(n)]));
+  const made = {
+    polls(times: number, mail: Mail, apart = 60_000) {
+      for (let n = 0; n < times; n += 1) {
+        at += apart;
+        state = observe(state, { at, is: 'polled', counts: counts(mail), newest: 7 }, all);
+      }
+      return made;
+    },
+    sends(from: string, id = 9) {
+      state = observe(state, { at, is: 'sent', messages: [{ from, id }] }, all);
+      return made;
+    },
+    unobserved() {
+      state = observe(state, { at, is: 'unobserved' }, all);
+      return made;
+    },
+    judged: (roll: Roll | null, covered: number | null = at): Judgement => judge(state, roll, covered, all),
+    get state() {
+      return state;
+    },
+    /** Tells whatever is to be told, and says what that was. */
+    told(roll: Roll, isTaken = true): readonly string[] {
+      const now = judge(state, roll, at, all);
+      state = released(state, now);
+      const raised = raisings(state, now);
+      if (isTaken) for (const one of raised) state = latched(state, one);
+      return raised.map(({ kind, names }) => `${kind} ${names.join(' ')}`);
+    },
+  };
+  return made;
+}
+
+describe('stranded mail', () => {
+  const typo = { adda: { memories: 0 }, ada: {} };
+
+  test('a name that is in the directory only because somebody wrote to it', () => {
+    const { stranded } = hive().polls(3, { adda: 1, ada: 2 }).judged(members(typo));
+    assert.deepEqual(stranded, ['adda']);
+  });
+
+  test('a name that no directory lists', () => {
+    assert.deepEqual(
+      hive()
+        .polls(3, { ghost: 1 })
+        .judged(members({ ada: {} })).stranded,
+      ['ghost'],
+    );
+  });
+
+  test('not before it has lain for three polls, and answers that come close together are one', () => {
+    assert.deepEqual(hive().polls(2, { adda: 1 }).judged(members(typo)).stranded, []);
+    assert.deepEqual(hive().polls(30, { adda: 1 }, 100).judged(members(typo)).stranded, []);
+  });
+
+  test('a directory that is older than the mail is asked for again before anything is claimed', () => {
+    const { stranded, wantsRoll } = hive().polls(3, { adda: 1, ghost: 1 }).judged(members(typo, 0));
+    assert.deepEqual([stranded, wantsRoll], [[], true]);
+    assert.equal(hive().polls(3, { ada: 1 }).judged(members(typo, 0)).wantsRoll, false);
+    assert.equal(hive().polls(3, { adda: 1 }).judged(members(typo)).wantsRoll, false);
+  });
+
+  test('no directory, no claim', () => {
+    const { stranded, urgent } = hive()
+      .polls(9, { ghost: [1, 1] })
+      .judged(null);
+    assert.deepEqual([stranded, urgent], [[], []]);
+  });
+
+  test('trap 48: members of whom it is not known whether they own memories are not called stranded', () => {
+    assert.deepEqual(
+      hive()
+        .polls(9, { ada: 1 })
+        .judged(members({ ada: { memories: null } })).stranded,
+      [],
+    );
+  });
+
+  test('trap 43: a name that differs from a member in case alone is an inbox of its own, whatever the member does', () => {
+    const it = hive().polls(3, { Ada: 1, ada: 2 }).sends('ada').polls(1, { Ada: 1, ada: 1 });
+    assert.deepEqual(it.judged(members({ ada: {} })).stranded, ['Ada']);
+  });
+
+  test('somebody who was seen to send or to read is a reader, although nothing is remembered of them yet', () => {
+    const first = members({ new: { memories: 0 } });
+    assert.deepEqual(hive().polls(3, { new: 2 }).sends('new').judged(first).stranded, []);
+    assert.deepEqual(hive().polls(1, { new: 2 }).polls(4, { new: 1 }).judged(first).stranded, []);
+    assert.deepEqual(hive().polls(1, { new: 2 }).polls(1, {}).polls(4, { new: 1 }).judged(first).stranded, []);
+  });
+
+  test('retired and write-only members, and names whose mail was read once, are named as dormant and alarm nobody', () => {
+    const roll = members({
+      old: { retired: true },
+      digest: { writeOnly: true, memories: 0 },
+      once: { memories: 0, mail: { total: 3, unread: 1 } },
+      never: { memories: 0, mail: { total: 1, unread: 1 } },
+    });
+    const now = hive().polls(3, { old: 1, digest: 1, once: 1, never: 1 }).judged(roll);
+    assert.deepEqual([now.stranded, now.dormant], [['never'], ['digest', 'old', 'once']]);
+  });
+});
+
+describe('urgent mail without an answer', () => {
+  const roll = members({ ada: {}, bo: {} });
+
+  test('a member that holds urgent mail and does nothing for five polls', () => {
+    assert.deepEqual(
+      hive()
+        .polls(4, { ada: [1, 1] })
+        .judged(roll).urgent,
+      [],
+    );
+    assert.deepEqual(
+      hive()
+        .polls(5, { ada: [1, 1] })
+        .judged(roll).urgent,
+      ['ada'],
+    );
+  });
+
+  test('trap 50: an idle member without urgent mail is not alarmed', () => {
+    assert.deepEqual(hive().polls(50, { ada: 3 }).judged(roll).urgent, []);
+  });
+
+  test('trap 50: a silence that was not watched as a whole is no silence', () => {
+    const at = 60_000;
+    assert.deepEqual(
+      hive()
+        .polls(9, { ada: [1, 1] })
+        .judged(roll, null).urgent,
+      [],
+      'some inbox could not be read',
+    );
+    assert.deepEqual(
+      hive()
+        .polls(9, { ada: [1, 1] })
+        .judged(roll, at - 1).urgent,
+      [],
+      'one was last looked at before',
+    );
+    assert.deepEqual(
+      hive()
+        .polls(9, { ada: [1, 1] })
+        .judged(roll, at).urgent,
+      ['ada'],
+    );
+    assert.deepEqual(
+      hive()
+        .polls(4, { ada: [1, 1] })
+        .unobserved()
+        .polls(4, { ada: [1, 1] })
+        .judged(roll).urgent,
+      [],
+    );
+    assert.deepEqual(
+      hive()
+        .polls(4, { ada: [1, 1] })
+        .polls(1, { ada: null })
+        .polls(4, { ada: [1, 1] })
+        .judged(roll).urgent,
+      [],
+    );
+  });
+
+  test('whoever sends or reads meanwhile is not silent', () => {
+    const busy = () => hive().polls(4, { ada: [2, 1] });
+    assert.deepEqual(
+      busy()
+        .sends('ada')
+        .polls(1, { ada: [2, 1] })
+        .judged(roll).urgent,
+      [],
+    );
+    assert.deepEqual(
+      busy()
+        .polls(1, { ada: [1, 1] })
+        .judged(roll).urgent,
+      [],
+    );
+    assert.deepEqual(
+      busy()
+        .sends('bo')
+        .polls(1, { ada: [2, 1] })
+        .judged(roll).urgent,
+      ['ada'],
+    );
+    assert.deepEqual(
+      busy()
+        .sends('ada')
+        .polls(5, { ada: [2, 1] })
+        .judged(roll).urgent,
+      ['ada'],
+      'silent since',
+    );
+    assert.deepEqual(
+      busy()
+        .polls(9, { ada: [3, 2] })
+        .judged(roll).urgent,
+      ['ada'],
+      'more mail is no act of its own',
+    );
+  });
+
+  test('the same message told again is no new act', () => {
+    const it = hive()
+      .sends('ada', 9)
+      .polls(4, { ada: [1, 1] })
+      .sends('ada', 9)
+      .polls(1, { ada: [1, 1] });
+    assert.deepEqual(it.judged(roll).urgent, ['ada']);
+  });
+
+  test('the two alarms do not speak of the same inbox, and a write-only one is named apart', () => {
+    const all = members({ typo: { memories: 0 }, old: { retired: true }, digest: { writeOnly: true }, ada: {} });
+    const mail = { typo: [1, 1], ghost: [1, 1], old: [1, 1], digest: [1, 1], ada: [1, 1] } as const;
+    const now = hive().polls(5, mail).judged(all);
+    assert.deepEqual([now.urgent, now.urgentWriteOnly, now.stranded], [['ada'], ['digest'], ['ghost', 'typo']]);
+  });
+
+  test('of a suppressed author it is never seen that it sends, so it is never called silent', () => {
+    const it = hive({ suppressed: new Set(['ada']) }).polls(9, { ada: [1, 1] });
+    assert.deepEqual(it.judged(roll).urgent, []);
+  });
+});
+
+describe('raising and releasing', () => {
+  const roll = members({ ada: {}, adda: { memories: 0 }, addda: { memories: 0 } });
+
+  test('trap 10: an alarm that nobody took is not raised, and comes again', () => {
+    const it = hive().polls(3, { adda: 1 });
+    assert.deepEqual(it.told(roll, false), ['stranded adda']);
+    assert.deepEqual(it.told(roll), ['stranded adda']);
+    assert.deepEqual(it.told(roll), []);
+  });
+
+  test('trap 47: when it is over and comes again, it is told again', () => {
+    const it = hive().polls(3, { ghost: 1 });
+    assert.deepEqual(it.told(roll), ['stranded ghost']);
+    assert.deepEqual(it.polls(1, {}).told(roll), []);
+    const urgent = hive().polls(5, { ada: [1, 1] });
+    assert.deepEqual(urgent.told(roll), ['urgent ada']);
+    assert.deepEqual(urgent.sends('ada').told(roll), []);
+    assert.deepEqual(urgent.polls(5, { ada: [1, 1] }).told(roll), ['urgent ada']);
+  });
+
+  test('one alarm sums up all that is so; it comes again when a name joins, not when one goes', () => {
+    const it = hive().polls(3, { adda: 1 });
+    assert.deepEqual(it.told(roll), ['stranded adda']);
+    assert.deepEqual(it.polls(3, { adda: 1, addda: 1 }).told(roll), ['stranded adda addda']);
+    assert.deepEqual(it.polls(1, { adda: 1 }).told(roll), []);
+  });
+
+  test('trap 49: each alarm has a flag of its own', () => {
+    const mail = { adda: 1, ada: [1, 1] } as const;
+    assert.deepEqual(hive({ stranded: false }).polls(5, mail).told(roll), ['urgent ada']);
+    assert.deepEqual(hive({ urgent: false }).polls(5, mail).told(roll), ['stranded adda']);
+  });
+});
+
+describe('who is told', () => {
+  test('trap 46: members with evidence of a reader, never the stranded inbox', () => {
+    const roll = members({ ada: {}, unsaid: { memories: null }, dead: { memories: 0 }, old: { retired: true } });
+    const { state } = hive().polls(3, { ghost: 1, dead: 1 }).sends('dead2');
+    const watched = ['ada', 'unsaid', 'dead', 'old', 'ghost', 'dead2'];
+    assert.deepEqual(recipients(watched, state, roll), ['ada', 'unsaid']);
+  });
+
+  test('trap 46: a filter that leaves nobody tells everybody: members first, and else whoever is watched', () => {
+    const roll = members({ quiet: { memories: 0 }, dead: { memories: 0 } });
+    const { state } = hive().polls(3, { ghost: 1, dead: 1 });
+    assert.deepEqual(recipients(['quiet', 'dead', 'ghost'], state, roll), ['quiet']);
+    assert.deepEqual(recipients(['dead', 'ghost'], state, roll), ['dead', 'ghost']);
+  });
+});

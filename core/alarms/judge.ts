@@ -1,0 +1,46 @@
+import { foldedName } from '../model/index.ts';
+import type { Roll } from '../sources/index.ts';
+import { readerOf } from './evidence.ts';
+import { type AlarmRules, type AlarmState, STRANDED_POLLS, seenOf, URGENT_POLLS } from './state.ts';
+
+/** What is so right now, whoever was told of it. Lists are sorted. */
+export interface Judgement {
+  readonly stranded: readonly string[];
+  readonly dormant: readonly string[];
+  readonly urgent: readonly string[];
+  readonly urgentWriteOnly: readonly string[];
+  /** Some inbox can only be judged by a directory that is newer than its mail. */
+  readonly wantsRoll: boolean;
+}
+
+const NOTHING: Judgement = { stranded: [], dormant: [], urgent: [], urgentWriteOnly: [], wantsRoll: false };
+
+/**
+ * @param roll null: who is a member is not known, so nothing is claimed
+ * @param covered since when every watched inbox was looked at and told, monotonic; null: some were not, so that mail
+ *   which a persona sent may be unseen, and its silence is not observable (Kijito contract, trap 50)
+ */
+export function judge(state: AlarmState, roll: Roll | null, covered: number | null, rules: AlarmRules): Judgement {
+  if (roll === null) return NOTHING;
+  const stranded: string[] = [];
+  const dormant: string[] = [];
+  const urgent: string[] = [];
+  const urgentWriteOnly: string[] = [];
+  let wantsRoll = false;
+  for (const [address, held] of state.held) {
+    const reader = readerOf(address, roll, seenOf(state, address));
+    if (reader === 'dormant' && rules.stranded) dormant.push(address);
+    if ((reader === 'none' || reader === 'unlisted') && rules.stranded && held.polls >= STRANDED_POLLS) {
+      if (roll.asked > held.since) stranded.push(address);
+      else wantsRoll = true;
+    }
+    const member = roll.of.get(address);
+    if (!rules.urgent || member === undefined || member.retired || held.silence === null) continue;
+    if (reader === 'none' || rules.suppressed.has(foldedName(address))) continue;
+    if (held.silence.polls < URGENT_POLLS || covered === null || covered < held.silence.since) continue;
+    (member.writeOnly ? urgentWriteOnly : urgent).push(address);
+  }
+  const sorted = [stranded, dormant, urgent, urgentWriteOnly].map((names) => names.sort());
+  const [a = [], b = [], c = [], d = []] = sorted;
+  return { stranded: a, dormant: b, urgent: c, urgentWriteOnly: d, wantsRoll };
+}

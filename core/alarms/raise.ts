@@ -1,0 +1,49 @@
+import type { HiveAlarmEvent } from '../events/index.ts';
+import type { Judgement } from './judge.ts';
+import type { AlarmState } from './state.ts';
+
+/** The two alarms of a hive, each on its own (Kijito contract, trap 49). */
+export type Kind = keyof AlarmState['told'];
+
+/** What is to be told. `names`: all that it is about. */
+export interface Raising {
+  readonly kind: Kind;
+  readonly names: readonly string[];
+  readonly event: HiveAlarmEvent;
+}
+
+/** Forgets what is over, so that it is told again when it comes again (Kijito contract, trap 47). */
+export function released(state: AlarmState, now: Judgement): AlarmState {
+  const { stranded, urgent } = state.told;
+  const still = (told: ReadonlySet<string>, names: readonly string[]): ReadonlySet<string> => {
+    const left = names.filter((name) => told.has(name));
+    return left.length === told.size ? told : new Set(left);
+  };
+  return { ...state, told: { stranded: still(stranded, now.stranded), urgent: still(urgent, now.urgent) } };
+}
+
+/** The alarms whose every name is not told yet. One sums up all that is so: several at once are no storm. */
+export function raisings(state: AlarmState, now: Judgement): readonly Raising[] {
+  return alarmsOf(now).filter(({ kind, names }) => names.some((name) => !state.told[kind].has(name)));
+}
+
+/** Whatever is so now, told or not. */
+export function alarmsOf({ stranded, dormant, urgent, urgentWriteOnly }: Judgement): readonly Raising[] {
+  const alarms: Raising[] = [];
+  if (stranded.length > 0) {
+    const some = dormant.length === 0 ? {} : { dormant_inboxes: dormant };
+    const event = { event: 'alert', reason: 'stranded', stranded_inboxes: stranded, ...some } as const;
+    alarms.push({ kind: 'stranded', names: stranded, event });
+  }
+  if (urgent.length > 0) {
+    const some = urgentWriteOnly.length === 0 ? {} : { urgent_unanswered_write_only: urgentWriteOnly };
+    const event = { event: 'alert', reason: 'urgent-unanswered', urgent_unanswered: urgent, ...some } as const;
+    alarms.push({ kind: 'urgent', names: urgent, event });
+  }
+  return alarms;
+}
+
+/** Somebody was told: only now is it raised (Kijito contract, trap 10). */
+export function latched(state: AlarmState, { kind, names }: Raising): AlarmState {
+  return { ...state, told: { ...state.told, [kind]: new Set(names) } };
+}

@@ -1,0 +1,50 @@
+import { NOT_SEEN, type Seen } from './evidence.ts';
+
+/** What the alarms of one hive obey. Times of this room are monotonic milliseconds. */
+export interface AlarmRules {
+  readonly stranded: boolean;
+  readonly urgent: boolean;
+  /** Two answers closer than half of this are one poll. */
+  readonly pollMs: number;
+  /** Senders whose mail makes no event, as `foldedName` has them: of these it is never seen that they send. */
+  readonly suppressed: ReadonlySet<string>;
+}
+
+/** Polls that mail lies unread before it is called stranded: whoever is about to read it has had the time. */
+export const STRANDED_POLLS = 3;
+/** Polls in a row of observed silence over urgent mail. */
+export const URGENT_POLLS = 5;
+/** As many addresses are remembered; those that were observed last. */
+export const MOST_SEEN = 5000;
+
+/** An inbox with unread mail. */
+export interface Held {
+  readonly unread: number;
+  readonly urgent: number;
+  /** When its mail was seen first, and polls since. */
+  readonly since: number;
+  readonly polls: number;
+  /** Urgent mail and nothing done since then; null: there is none. */
+  readonly silence: { readonly since: number; readonly polls: number } | null;
+}
+
+/** Everything that is known of one hive. Plain data. */
+export interface AlarmState {
+  readonly held: ReadonlyMap<string, Held>;
+  readonly seen: ReadonlyMap<string, Seen>;
+  /** When the last answer that counted as a poll came; null: none yet. */
+  readonly polledAt: number | null;
+  /** Names that somebody was told of and that are not over. */
+  readonly told: { readonly stranded: ReadonlySet<string>; readonly urgent: ReadonlySet<string> };
+}
+
+export const NOTHING_OBSERVED: AlarmState = {
+  held: new Map(),
+  seen: new Map(),
+  polledAt: null,
+  told: { stranded: new Set(), urgent: new Set() },
+};
+
+export function seenOf(state: AlarmState, address: string): Seen {
+  return state.seen.get(address) ?? NOT_SEEN;
+}
