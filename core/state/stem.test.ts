@@ -37,7 +37,7 @@ const id = fc.oneof(
   fc.constantFrom('CON', 'con', 'Con', 'nul.txt', 'NUL.TXT'),
 );
 
-test('two ids never share a file, also on a disk that is blind to case or to Unicode composition', () => {
+test('trap 41: two ids never share a file, also on a disk that is blind to case or to Unicode composition', () => {
   fc.assert(
     fc.property(id, id, (a, b) => {
       fc.pre(a !== b);

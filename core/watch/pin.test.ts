@@ -2,6 +2,10 @@ import { describe, test } from 'node:test';
 import { given, ONCE_MORE, resumed, type Setting, withRules } from '../../test/kit/transcript.ts';
 
 const after = (cursor: number): Setting => withRules(resumed(cursor), { delivery: 'at-least-once' });
+const words = (mark: string, from: number, to: number): string =>
+  Array.from({ length: to - from + 1 }, (_, i) => `${mark}new(${from + i})`).join(' ');
+const told = (from: number, to: number): string => words('', from, to);
+const refused = (from: number, to: number): string => words('!', from, to);
 const corrupt: Setting = { ...ONCE_MORE, start: { is: 'corrupt', why: 'the file is empty' } };
 
 describe('a hole above the cursor (Kijito contract, bounded windows)', () => {
@@ -78,6 +82,24 @@ describe('a hole above the cursor (Kijito contract, bounded windows)', () => {
     `);
 });
 
+describe('more mail than one offer carries', () => {
+  test('is offered in parts; what comes after mail waits for the last, and the cursor never runs ahead', () =>
+    given(withRules(after(0), { maxReplay: 1000, heartbeatMs: 1000 }))`
+      +2s                                 | 0 UP 0
+      poll 1-102 hidden=1 takes 1 -> armed(0) ${refused(1, 100)} | 0 UP 0
+      poll 1-102 hidden=1 takes 3 -> new(1) new(2) new(3) ${refused(4, 100)} | 3 UP 0
+      poll 1-104 hidden=1         -> ${told(4, 103)} | 103 UP 0
+      poll 1-104 hidden=1         -> new(104) hidden(1 false) heartbeat(104) | 104 UP 0
+    `);
+
+  test('a pin ends with the last part', () =>
+    given(withRules(after(0), { maxReplay: 1000 }))`
+      poll 150 hole -> armed(0) gap(0) new(150) | 0 UP 0
+      poll 1-150    -> ${told(1, 100)}          | 100 UP 0
+      poll 1-150    -> ${told(101, 149)}        | 150 UP 0
+    `);
+});
+
 describe('unread mail that the newest page does not show (Kijito contract, traps 28, 29, 47)', () => {
   test('is told once, with what is known of where it lies, and again when it went and came', () =>
     given(after(5))`
@@ -131,6 +153,11 @@ describe('a position that can not be read (Kijito contract b, traps 30, 32, 36)'
       poll 7         -> state_corrupt(6) armed(6) new(7)         | 7 UP 0
       restart                                                   | 7 UP 0
       poll 7         -> armed(7)                                 | 7 UP 0
+    `);
+
+  test('D3: a baseline over mail that is read skips nothing that anybody waits for, and says nothing', () =>
+    given(ONCE_MORE)`
+      poll 3-5 read -> armed(5) | 5 UP 0
     `);
 
   test('trap 36: a baseline over unread mail says what it skips; at most once, and over an empty inbox, it is silent', () => {

@@ -35,7 +35,7 @@ function isPinned(state: WatchState): boolean {
 }
 
 /** Never past the first message that is not delivered, never backwards. `spans` is what the look knew of; null: all. */
-function below(mark: Mark, blocked: number, spans: readonly Span[] | null): Mark {
+export function below(mark: Mark, blocked: number, spans: readonly Span[] | null): Mark {
   const [id, done] = mark.is === 'at' ? [mark.id, mark.done ?? []] : [0, []];
   const known = spans ?? [{ from: id + 1, to: Number.MAX_SAFE_INTEGER }];
   const taken = known.flatMap(({ from, to }) => (from < blocked ? [{ from, to: Math.min(to, blocked - 1) }] : []));

@@ -125,7 +125,7 @@ describe('liveness (Kijito spec 7.1)', () => {
       fail               | 1 UP 1
     `);
 
-  test('one alert an outage, one recovered; seconds are failures times the interval', () =>
+  test('trap 62: one alert an outage, one recovered; seconds are failures times the interval, not a time that was measured', () =>
     given()`
       poll 1 -> armed(1)        | 1 UP 0
       fail                      | 1 UP 1

@@ -22,7 +22,7 @@ import type { Look, Mark, Row } from '../sources/index.ts';
 import { alarmsOf, observed } from './alarms.ts';
 import { decide } from './arm.ts';
 import { type AlarmSaying, alarmEvent, noticeEvent } from './said.ts';
-import { settle } from './settle.ts';
+import { below, settle } from './settle.ts';
 import {
   type Alarm,
   markAt,
@@ -59,6 +59,8 @@ export interface Output {
   readonly kept: Saved;
   readonly facts: readonly Fact[];
   readonly save: boolean;
+  /** The look holds more than one offer can carry: step it again once the sink has taken this. */
+  readonly more: boolean;
 }
 
 /** The state a watch begins with (Kijito spec 7.0: cursor and FSM resolve independently). */
@@ -133,18 +135,23 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
   const above = look.evidence.rows.filter((row) => row.id > cursor);
   const held = state.held.length === 0 ? NOTHING_HELD : new Set(state.held);
   const isDone = ({ id }: Row): boolean => held.has(id) || (done.length > 0 && spanAround(done, id) !== null);
-  const rows = above.filter((row) => !isDone(row) && !isSuppressed(row, rules));
+  const all = above.filter((row) => !isDone(row) && !isSuppressed(row, rules));
+  const rows = all.length > AT_ONCE ? all.slice(0, AT_ONCE) : all;
+  const next = all[AT_ONCE] ?? null;
   const last = Math.max(above.at(-1)?.id ?? cursor, done.at(-1)?.to ?? cursor);
   const to =
-    hole === undefined
-      ? { mark: { is: 'at', id: last } as const, forgot: 0 }
-      : markAt(cursor, [...done, ...hole.spans]);
+    next !== null
+      ? { mark: below(state.mark, next.id, hole?.spans ?? null), forgot: 0 }
+      : hole === undefined
+        ? { mark: { is: 'at', id: last } as const, forgot: 0 }
+        : markAt(cursor, [...done, ...hole.spans]);
   const edge = state.told === 'DOWN' ? 'UP' : null;
   const out = offering({ ...state, forgot: state.forgot + to.forgot }, at, rules, {
     rows,
     mark: to.mark,
     spans: hole?.spans ?? null,
-    closes: hole === undefined,
+    closes: hole === undefined && next === null,
+    more: next !== null,
     alarms: alarmsOf(state, look, hole, rules, cursor, above),
     hive: null,
     facts: [],
@@ -159,6 +166,9 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
   const persona = rules.persona ?? '_';
   return { ...out, facts: [{ is: 'looked', at, persona, reach, unread, urgent, vital, cursor: handed }] };
 }
+
+/** Messages in one offer: the time it takes to write them is time in which nothing else is done. */
+const AT_ONCE = 100;
 
 const NOTHING_HELD: ReadonlySet<number> = new Set();
 
@@ -196,6 +206,8 @@ interface Saying {
   readonly alarms: readonly AlarmSaying[];
   readonly hive: HiveAlarmEvent | null;
   readonly closes: boolean;
+  /** Mail that is not in `rows` follows: what comes after mail waits for it. */
+  readonly more: boolean;
   readonly facts: readonly Fact[];
   readonly save: boolean;
   /** The cursor was just set: it is saved before `armed` is told, so that a kill between them makes no second baseline. */
@@ -210,6 +222,7 @@ const SILENT = {
   alarms: [],
   hive: null,
   closes: false,
+  more: false,
   facts: [],
   save: false,
   saveFirst: false,
@@ -224,7 +237,8 @@ const SILENT = {
 function offering(state: WatchState, at: Instant, rules: Rules, saying: Saying): Output {
   const cursor = state.mark.is === 'at' ? state.mark.id : null;
   const after = saying.mark.is === 'at' ? saying.mark.id : null;
-  const beats = beatIsDue(state, at, rules);
+  const { more } = saying;
+  const beats = !more && beatIsDue(state, at, rules);
   const events: Event[] = [];
   const ids: (number | null)[] = [];
   const alarms: (Alarm | null)[] = [];
@@ -248,7 +262,7 @@ function offering(state: WatchState, at: Instant, rules: Rules, saying: Saying):
   for (const notice of saying.notices) say(noticeEvent(notice, head, cursor ?? 0));
   for (const alarm of saying.alarms) if (alarm.is !== 'unread-not-shown') raise(alarm);
   for (const row of saying.rows) say(mailEvent(row, rules, at), row.id);
-  for (const alarm of saying.alarms) if (alarm.is === 'unread-not-shown') raise(alarm);
+  for (const alarm of saying.alarms) if (alarm.is === 'unread-not-shown' && !more) raise(alarm);
   if (saying.hive !== null) say({ ...head('alert'), ...saying.hive });
   if (beats) say({ ...head('heartbeat'), event: 'heartbeat', cursor: after });
 
@@ -256,8 +270,8 @@ function offering(state: WatchState, at: Instant, rules: Rules, saying: Saying):
   const offer: Offer = { events, ids, alarms, mark, spans, closes, edge, notices: notices.length, beats, save, at };
   const next: WatchState = { ...state, count, offer };
   const settled = settle(next, offer, events.length);
-  if (events.length > 0) return { state: next, offer: events, kept: savedOf(settled), facts, save: saveFirst };
-  return { state: settled, offer: [], kept: savedOf(settled), facts, save };
+  if (events.length > 0) return { state: next, offer: events, kept: savedOf(settled), facts, save: saveFirst, more };
+  return { state: settled, offer: [], kept: savedOf(settled), facts, save, more };
 }
 
 function common(rules: Rules, at: Instant, name: Event['event'], eventId: string) {
@@ -296,5 +310,5 @@ function taken(state: WatchState, at: Instant, answer: Taken, rules: Rules): Out
   const facts: Fact[] = [];
   if (count > 0) facts.push({ is: 'told', at, persona, events: offer.events.slice(0, count) });
   if (answer.is === 'stopped') facts.push({ is: 'held', at, persona, fault: answer.fault });
-  return { state: settled, offer: [], kept: savedOf(settled), facts, save: offer.save };
+  return { state: settled, offer: [], kept: savedOf(settled), facts, save: offer.save, more: false };
 }

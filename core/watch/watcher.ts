@@ -68,6 +68,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let saveFault: Fault | null = null;
   let turn: Promise<void> = Promise.resolve();
   let waiting = 0;
+  /** The last look holds more than its offer did. */
+  let more = false;
 
   /** One transition at a time: what is with the sink is settled before the next input is heard. */
   function advance(input: Input, abort: AbortSignal, settled?: (count: number) => void): Promise<void> {
@@ -84,6 +86,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   async function transition(input: Input, abort: AbortSignal, settled?: (count: number) => void): Promise<void> {
     const out = step(state, input, rules);
     state = out.state;
+    if (input.is === 'looked') more = out.more;
     // What is ready to be handed over goes first, unless something is to be saved before it.
     const taking = out.offer.length > 0 && !out.save ? sink.take(out.offer, out.kept, abort) : null;
     for (const fact of out.facts) put(fact);
@@ -162,6 +165,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
       walks = hole === undefined ? 0 : walks + 1;
       walkAt = hole === undefined ? null : clock.now() + retryDelay(walks);
       await advance({ at: look.at, is: 'looked', look }, abort);
+      while (more && retryAt === null && !abort.aborted) {
+        await clock.sleep(0, abort); // others have their turn
+        await advance({ at: look.at, is: 'looked', look }, abort);
+      }
       return { is: 'healthy' };
     },
     beat(abort) {

@@ -198,8 +198,9 @@ export class Reference {
       excuse(this.rows);
       this.floor = max;
       const oldest = this.rows[0]?.id;
+      const unread = this.rows.length;
       if (this.rules.delivery === 'at-least-once' && oldest !== undefined)
-        say(() => `baseline_skipped ${oldest}-${max} ${this.rows.length}`);
+        say(() => `baseline_skipped ${oldest}-${max} ${unread}`);
     } else if (this.begin.is !== 'born') {
       const waiting = this.rows.filter(({ id }) => id > floor && !this.done.has(id));
       if (floor > max) {

@@ -66,7 +66,7 @@ for (const [name, value] of [
 }
 
 for (const id of ['7', 2.5, true, null, 0, -1, [1], 2 ** 53]) {
-  test(`the id ${JSON.stringify(id)} is refused`, () =>
+  test(`trap 23: the id ${JSON.stringify(id)} is refused`, () =>
     assert.match(refused({ result: [row(id)] }), /^shape: the id of row 0/));
 }
 

@@ -119,10 +119,14 @@ function omittedOf({ truncated, size_dropped: dropped }: Readonly<Record<string,
 
 function unreadAmong(rows: readonly WireRow[], owner: string): number | null {
   let unread = 0;
+  // Names are compared once each: a window may hold thousands of messages of a few senders.
+  const own = new Map<unknown, boolean>();
   for (const { fields } of rows) {
     if (typeof fields.read !== 'boolean') return null;
-    const isOwn = owner !== '' && typeof fields.from === 'string' && sameName(fields.from, owner);
-    if (!fields.read && !isOwn) unread += 1;
+    if (fields.read) continue;
+    const { from } = fields;
+    if (!own.has(from)) own.set(from, owner !== '' && typeof from === 'string' && sameName(from, owner));
+    if (own.get(from) === false) unread += 1;
   }
   return unread;
 }
