@@ -72,7 +72,7 @@ export function activityOf(text: string): ActivityReport | null {
   }
   return {
     published: instantOfIso(published) as Instant,
-    staleAfterMs: stale * 1000,
+    staleAfterMs: Math.round(stale * 1000),
     since: instantOfIso(since) as Instant,
     floor,
     upTo,

@@ -33,8 +33,10 @@ export interface HiveAlarmsOptions {
 /** What concerns a whole hive: mail nobody looks for, urgent mail nobody answers, and what its personas were seen to do. */
 export interface HiveAlarms {
   joined(watcher: Told): void;
-  /** Hears what every watch of the hive, and the machine, has to say. */
+  /** Hears what every watch of the hive has to say. */
   put(fact: Fact): void;
+  /** Nobody watched for a while: no silence goes on over it. */
+  gap(): void;
   /** What the pending list said on a tick, null for no answer. Tells what is to be told; rejects never. */
   heard(levels: Levels | null, abort: AbortSignal): Promise<void>;
   activity(): ActivityReport;
@@ -158,11 +160,11 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
         case 'told':
           told(fact);
           break;
-        case 'gap':
-          state = observe(state, { at: clock.monotonic(), is: 'unobserved' }, rules);
-          break;
         default:
       }
+    },
+    gap() {
+      state = observe(state, { at: clock.monotonic(), is: 'unobserved' }, rules);
     },
     heard,
     activity() {

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createCoverage } from './coverage.ts';
+
+test('coverage is as good as the inbox that was looked at least', () => {
+  const seen = createCoverage();
+  for (const name of ['ada', 'bo']) seen.joined(name);
+  assert.deepEqual([seen.since, seen.upTo, seen.floor], [null, null, null]);
+  seen.armed('ada', 12);
+  seen.armed('bo', 7);
+  assert.equal(seen.floor, 12, 'what ada sent below 12 into her own inbox, or bo wrote there, was not seen');
+  seen.rested(100, 12);
+  seen.looked('ada');
+  assert.equal(seen.since, null);
+  seen.looked('bo');
+  assert.deepEqual([seen.since, seen.upTo], [100, 12]);
+  seen.rested(200, 15);
+  seen.looked('ada');
+  assert.deepEqual([seen.since, seen.upTo], [100, 12]);
+  seen.looked('bo');
+  assert.deepEqual([seen.since, seen.upTo], [200, 15]);
+});
+
+test('an inbox that fails, or that joined and was not looked at yet, covers nothing', () => {
+  const seen = createCoverage();
+  seen.joined('ada');
+  seen.armed('ada', 1);
+  seen.rested(100, 1);
+  seen.looked('ada');
+  seen.failed('ada');
+  assert.equal(seen.since, null);
+  seen.looked('ada');
+  assert.equal(seen.since, 100);
+  seen.joined('new');
+  assert.deepEqual([seen.since, seen.floor], [null, null]);
+  seen.armed('new', 0);
+  seen.looked('new');
+  assert.deepEqual([seen.since, seen.floor], [100, 1]);
+});
+
+test('what was looked at before anything rested may have been asked before anything was known', () => {
+  const seen = createCoverage();
+  seen.joined('ada');
+  seen.looked('ada');
+  assert.deepEqual([seen.since, seen.upTo], [Number.NEGATIVE_INFINITY, 0]);
+});
