@@ -76,20 +76,24 @@ export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: A
     }
   };
 
+  const keep = (over: readonly Item[]): void => {
+    const upTo = over.findLast((item) => item.upTo !== null)?.upTo ?? null;
+    // A position that is no longer kept is left behind only once that was told.
+    if (upTo !== null || over.some(({ event }) => event.event_id === lostId)) save(upTo);
+  };
+
   /** Until all of a batch went over, or nothing more can. */
   async function handOver(batch: readonly Item[]): Promise<FollowEnd> {
     let rest = batch;
     for (let failures = 0; ; failures += 1) {
       const answer = await hand.take(rest, stop);
       const count = answer.is === 'all' ? rest.length : answer.is === 'failed' ? answer.count : 0;
-      const last = rest[count - 1];
-      if (last !== undefined) {
+      if (count > 0) {
+        keep(rest.slice(0, count));
         waiting = waiting.slice(count);
         handed += count;
         rest = rest.slice(count);
         failures = 0;
-        if (last.upTo !== null) save(last.upTo);
-        else if (last.event.event_id === lostId) save(null);
       }
       if (answer.is === 'all') {
         say.over();

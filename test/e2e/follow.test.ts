@@ -22,8 +22,9 @@ const KILLS = Number(process.env.HIVEBAR_KILLS ?? 8);
 const MESSAGES = KILLS * 40;
 const BURST = 40;
 
-/** Appends the id of the event to a file in one write, then takes its time. */
-const NOTE = ['/bin/sh', '-c', 'printf "%s\\n" "$KIJITOMON_EVENT_ID" >>"$0"; sleep 0.01'];
+/** Says who it is, takes its time, and appends the id of the event in one write. */
+const SCRIPT = 'echo "$$" >"$0.pid"; sleep 0.01; printf "%s\\n" "$KIJITOMON_EVENT_ID" >>"$0"; sleep 0.01';
+const NOTE = ['/bin/sh', '-c', SCRIPT];
 
 const linesIn = (path: string): readonly string[] =>
   existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
@@ -60,6 +61,7 @@ describe('an agent that follows is killed again and again', () => {
         // From before its first line of code to the middle of what it does.
         await sleep(Math.random() * 1200);
         follower.kill('SIGKILL');
+        if (kills % 2 === 0) killCommand(noted);
         await follower.ended();
         kills += 1;
       } else {
@@ -73,6 +75,24 @@ describe('an agent that follows is killed again and again', () => {
     const repeats = linesIn(noted).length - MESSAGES;
     t.diagnostic(`${repeats} events came twice`);
     assert.ok(repeats <= KILLS, `${repeats} repeats of ${KILLS} kills: one a kill at the most`);
+  });
+
+  test('killed with its command in the middle of an event, it hands over that event again, and nothing behind it before', async () => {
+    using home = homeWith(2);
+    const noted = home.at('noted');
+    const script = 'echo "$$" >"$0.pid"; echo "$KIJITOMON_EVENT_ID" >>"$0"; test -e "$0.go" || sleep 600';
+    {
+      await using cli = follow(home, ['--harness', 'exec', '--', '/bin/sh', '-c', script, noted]);
+      await cli.until('the first is in hand', () => linesIn(noted).length === 1);
+      cli.kill('SIGKILL');
+      killCommand(noted);
+      await cli.ended();
+    }
+    assert.doesNotMatch(keptOf(home, 'exec'), /new:1/);
+    writeFileSync(`${noted}.go`, '');
+    await using cli = follow(home, ['--harness', 'exec', '--', '/bin/sh', '-c', script, noted]);
+    await cli.until('both', () => linesIn(noted).length === 3);
+    assert.deepEqual(linesIn(noted), ['ada:new:1', ...mailIds(1, 2)]);
   });
 
   test('lines for Claude Code: killed while it prints, a batch may come again and none is missing', async () => {
@@ -464,6 +484,16 @@ function isAlive(pid: number): boolean {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] !== 'Z';
   } catch {
     return false; // no such process: the answer
+  }
+}
+
+/** Ends the command that is noting just now, if there is one: what it had in hand is with nobody. */
+function killCommand(noted: string): void {
+  const pid = Number(linesIn(`${noted}.pid`)[0] ?? 0);
+  try {
+    if (pid > 1 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(noted)) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It was done before.
   }
 }
 
