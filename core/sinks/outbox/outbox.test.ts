@@ -224,6 +224,10 @@ describe('taking', () => {
       'the second reading, one for both',
     );
     assert.equal(reads, 2);
+    await Promise.all(
+      ['bo', 'cy', 'di', 'eve'].map((p) => outbox.sinkFor(p, p).take([mail(p, 1)], { cursor: 1 }, going)),
+    );
+    assert.equal(reads, 4, 'one for each flush, not for each take');
     outbox[Symbol.dispose]();
   });
 

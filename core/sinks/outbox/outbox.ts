@@ -89,9 +89,12 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   const newest = new Map(newestOfAll.all().map((row) => [row.persona, row.newest]));
   let lastSeq = reader.newest()?.seq ?? 0;
   let closed = false;
+  /** How the group of takes that gathers now is stamped: the clocks are read once for all of it. */
+  let stamp: ((event: Event) => string) | null = null;
 
   /** The answers to takes, whatever happens to them. */
   function committed(takes: readonly Take[]): readonly Taken[] {
+    stamp = null;
     try {
       commit(takes);
       return takes.map(() => ALL);
@@ -154,7 +157,8 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
     try {
       publisher.adopt(persona, stem);
       if (closed) throw new Fault('internal', 'the outbox is closed', { is: 'machine', key: 'database' });
-      const textOf = stamper(clocks.read());
+      stamp ??= stamper(clocks.read());
+      const textOf = stamp;
       const taken = events.map((event) => ({
         id: event.event_id,
         mail: event.event === 'new' ? event.id : null,
@@ -162,6 +166,7 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
       }));
       return group.add({ persona, events: taken, kept: JSON.stringify(kept) });
     } catch (error) {
+      stamp = null; // its group may never be committed
       return Promise.resolve(stopped(error));
     }
   }
