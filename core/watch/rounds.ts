@@ -146,7 +146,14 @@ export function createRounds(options: RoundsOptions): Rounds {
   function consider(entry: Entry, hint: Hint, asked: Asked): boolean {
     const { watcher } = entry;
     // A look that still hangs is not doubled by the interval, only by a poke: what it asked for may be later news.
-    if (entry.busy && asked === 'no') return false;
+    if (entry.busy && asked === 'no') {
+      // What rose meanwhile may have come after its answer, and a held list does not say it twice.
+      if (hint.is === 'unread' && hint.n > (entry.unread ?? 0)) {
+        entry.again = true;
+        entry.unread = hint.n;
+      }
+      return false;
+    }
     const armed = watcher.state.arming === 'armed';
     const recent = asked === 'no' && clock.monotonic() - entry.lookedAt < options.intervalMs / 2;
     const { healthy, unread, skipped } = entry;
