@@ -8,7 +8,15 @@ export interface EventWire {
   readonly content?: unknown;
   readonly created?: string;
   readonly self?: boolean;
+  /** Why an alert is one; only `unreachable` is an outage. */
+  readonly reason?: string;
   readonly consecutive_failures?: number;
+  readonly omitted?: number | null;
+  readonly forgot?: number;
+  readonly unread_not_shown?: number;
+  readonly stranded_inboxes?: readonly string[];
+  readonly urgent_unanswered?: readonly string[];
+  readonly skipped?: number;
   readonly dropped?: number;
 }
 
@@ -23,7 +31,7 @@ export function toldOf(event: EventWire): Told {
     case 'new':
       return { look: 'mail', words: event.self === true ? 'Mail to itself' : 'Mail' };
     case 'alert':
-      return { look: 'down', words: `Down after ${event.consecutive_failures ?? 'some'} failures` };
+      return alertOf(event);
     case 'recovered':
       return { look: 'up', words: 'Up again' };
     case 'armed':
@@ -36,9 +44,45 @@ export function toldOf(event: EventWire): Told {
       return { look: 'plain', words: `${event.dropped ?? 'Some'} older messages left out` };
     case 'persona_added':
       return { look: 'plain', words: 'Inbox found' };
+    case 'baseline_skipped':
+      return { look: 'plain', words: `${messages(event.skipped)} from before the watch make no event` };
+    case 'state_corrupt':
+      return { look: 'plain', words: 'The kept position could not be read: what is in sight is told again' };
     default:
       return { look: 'plain', words: event.event };
   }
+}
+
+/** Only `unreachable` is an outage; every other alert is an observation, and says no more than that. */
+function alertOf(event: EventWire): Told {
+  const plain = (words: string): Told => ({ look: 'plain', words });
+  switch (event.reason) {
+    case 'unreachable':
+      return { look: 'down', words: `Down after ${event.consecutive_failures ?? 'some'} failures` };
+    case 'gap':
+      return plain(`${messages(event.omitted ?? undefined)} could not be had yet: the position waits before them`);
+    case 'evidence-lost':
+      return plain('Some of what was delivered is not remembered any more: it may come again');
+    case 'unread-not-shown':
+      return plain(`${messages(event.unread_not_shown, 'unread ')} that the hive does not show`);
+    case 'stranded':
+      return plain(`Mail lies where nobody was ever seen to read it: ${namesOf(event.stranded_inboxes)}`);
+    case 'urgent-unanswered':
+      return plain(`Urgent mail is unread, and nothing was seen of its reader: ${namesOf(event.urgent_unanswered)}`);
+    default:
+      return plain(event.reason === undefined ? 'Alert' : `Alert: ${visible(event.reason)}`);
+  }
+}
+
+function messages(n: number | undefined, kind = ''): string {
+  return n === undefined ? `Some ${kind}messages` : `${n} ${kind}${n === 1 ? 'message' : 'messages'}`;
+}
+
+const NAMED = 5;
+
+function namesOf(names: readonly string[] = []): string {
+  const more = names.length - NAMED;
+  return `${names.slice(0, NAMED).map(visible).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 const CONTROL = /[^\P{Cc}\n\t]/gu;

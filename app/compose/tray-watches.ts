@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { createHiveAlarms } from '../../core/alarms/index.ts';
 import type { Board } from '../../core/board/index.ts';
 import { faultOf } from '../../core/model/index.ts';
 import type { Sink } from '../../core/sinks/index.ts';
@@ -64,7 +65,22 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
   const { hive, settings, outbox, board, machine, settling } = options;
   const { source } = hive;
   const addresses = new Map<string, string>();
-  const put = (fact: Parameters<Board['put']>[0]): void => board.put(fact);
+  const alarms = createHiveAlarms({
+    source,
+    clock: machine.clock,
+    log: machine.log,
+    rules: {
+      stranded: settings.strandedAlerts,
+      urgent: settings.urgentAlerts,
+      pollMs: settings.pollSeconds * 1000,
+      suppressed: new Set(),
+    },
+    staleAfterMs: staleAfterMs(options),
+  });
+  const put = (fact: Parameters<Board['put']>[0]): void => {
+    board.put(fact);
+    alarms.put(fact);
+  };
   // Met before: what is not known of it came to be while we were away, and is news.
   const isKnown = hive.isLocal || [...options.kept.values()].some((kept) => sameHive(kept.identity, hive));
   let listed = false;
@@ -107,12 +123,15 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       eventsFile: eventFilePath(options.directory, stem),
       lastEventId: outbox.lastEventId(persona.id),
       canMarkRead: source.markRead !== undefined,
-      staleAfterMs: 3 * settings.pollSeconds * 1000 + (hive.holdMs ?? 0),
+      staleAfterMs: staleAfterMs(options),
     });
     put({ is: 'recalled', at, persona: persona.id, events: outbox.lastMail(persona.id, RECALLED) });
     addresses.set(persona.id, persona.address);
     const state = openWatch(at, startOf(saved, kept !== null, isBorn), saved, tail, rules);
-    return createWatcher({ persona, source, sink, saver: null, rules, state, clock: machine.clock, put, settling });
+    const { clock } = machine;
+    const watcher = createWatcher({ persona, source, sink, saver: null, rules, state, clock, put, settling });
+    alarms.joined(watcher);
+    return watcher;
   }
 
   function startOf(saved: Saved | null, isForeign: boolean, isBorn: boolean): Start {
@@ -146,6 +165,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       open: opened,
       rescanFailed: (fault) => machine.log.warn(`${source.id}: rescan of the directory failed: ${fault.explain()}`),
     },
+    heard: alarms.heard,
     looked: () => {},
   });
 
@@ -196,6 +216,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       const before = patience;
       patience = new AbortController();
       before.abort();
+      alarms.gap();
       rounds.renew();
     },
     async run() {
@@ -218,6 +239,11 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       ]);
     },
   };
+}
+
+/** Three polls, and a hold. */
+function staleAfterMs({ hive, settings }: TrayWatchesOptions): number {
+  return 3 * settings.pollSeconds * 1000 + (hive.holdMs ?? 0);
 }
 
 /** The address in a kept identity when it is one of this hive's. */

@@ -25,9 +25,29 @@ const OPEN: ReadonlySet<string> = new Set([
   'emitted',
 ]);
 
+/** Of an alert also these: its `reason` is one of a few words, not a text as elsewhere. */
+const OPEN_IN_ALERTS: ReadonlySet<string> = new Set([
+  'reason',
+  'omitted',
+  'window_floor',
+  'cursor_at',
+  'reconciled',
+  'pinned',
+  'forgot',
+  'evidence_lost',
+  'unread_not_shown',
+  'above_watermark',
+  'stranded_inboxes',
+  'dormant_inboxes',
+  'urgent_unanswered',
+  'urgent_unanswered_write_only',
+]);
+
 /** An event's line as this reader may see it: as it is for the owner, without sender and text for anyone else. */
 export function lineFor(line: string, right: 'owner' | 'anyone'): string {
   if (right === 'owner') return line;
-  const open = Object.entries(eventOf(line) ?? {}).filter(([key]) => OPEN.has(key));
+  const event = eventOf(line);
+  const isOpen = (key: string): boolean => OPEN.has(key) || (event?.event === 'alert' && OPEN_IN_ALERTS.has(key));
+  const open = Object.entries(event ?? {}).filter(([key]) => isOpen(key));
   return lineOf(Object.fromEntries(open) as unknown as Event).trimEnd();
 }

@@ -117,6 +117,42 @@ describe('what is shown', () => {
   });
 });
 
+describe('alerts as the page words them', () => {
+  const told = (event: Omit<Parameters<typeof toldOf>[0], 'event_id' | 'ts'>) =>
+    toldOf({ event_id: 'x', ts: '', ...event });
+
+  test('only an unreachable inbox is down: no other alert reads as an outage', () => {
+    const down = { look: 'down', words: 'Down after 3 failures' };
+    assert.deepEqual(told({ event: 'alert', reason: 'unreachable', consecutive_failures: 3 }), down);
+    for (const [words, event] of [
+      ['3 messages could not be had yet: the position waits before them', { reason: 'gap', omitted: 3 }],
+      ['Some messages could not be had yet: the position waits before them', { reason: 'gap', omitted: null }],
+      ['Some of what was delivered is not remembered any more: it may come again', { reason: 'evidence-lost' }],
+      ['1 unread message that the hive does not show', { reason: 'unread-not-shown', unread_not_shown: 1 }],
+      [
+        'Mail lies where nobody was ever seen to read it: a, b, c, d, e and 1 more',
+        { reason: 'stranded', stranded_inboxes: ['a', 'b', 'c', 'd', 'e', 'f'] },
+      ],
+      [
+        'Urgent mail is unread, and nothing was seen of its reader: ad\u241ba',
+        { reason: 'urgent-unanswered', urgent_unanswered: ['ad\u001ba'] },
+      ],
+      ['Alert: made-up', { reason: 'made-up' }],
+      ['Alert', {}],
+    ] as const) {
+      assert.deepEqual(told({ event: 'alert', ...event }), { look: 'plain', words });
+    }
+  });
+
+  test('a position that was given up, or passed mail over, reads as that', () => {
+    assert.equal(
+      told({ event: 'baseline_skipped', skipped: 2 }).words,
+      '2 messages from before the watch make no event',
+    );
+    assert.match(told({ event: 'state_corrupt' }).words, /^The kept position could not be read/);
+  });
+});
+
 describe('what was', () => {
   test('a sparkline leaves a hole where nothing is known, and is none where nothing ever was', () => {
     assert.equal(sparkOf([null, null]), null);

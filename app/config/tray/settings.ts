@@ -97,6 +97,8 @@ export const SETTINGS = {
     pollSeconds: { type: 'number', minimum: 1, default: 60, description: 'time between polls of a hive' },
     holdSeconds: { type: 'number', minimum: 0, default: 50, description: 'long-poll hold; 0: never hold' },
     alertAfter: { type: 'integer', minimum: 1, default: 3, description: 'consecutive failures that make an outage' },
+    strandedAlerts: { type: 'boolean', default: true, description: 'alerts of mail in inboxes that nobody reads' },
+    urgentAlerts: { type: 'boolean', default: true, description: 'alerts of urgent mail that nobody answers' },
     maxReplay: {
       type: 'integer',
       minimum: 0,
@@ -149,6 +151,8 @@ export const SETTINGS = {
     'pollSeconds',
     'holdSeconds',
     'alertAfter',
+    'strandedAlerts',
+    'urgentAlerts',
     'maxReplay',
     'resyncEvery',
     'contentChars',

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lineFor } from './redact.ts';
+
+const HEAD = '"event_id": "ada:alert:00-1"';
+
+test('without the token an alert says of which kind it is and its numbers, and no text of anybody', () => {
+  const gap = `{"event": "alert", "reason": "gap", "omitted": 3, "content": "secret", ${HEAD}}`;
+  assert.equal(lineFor(gap, 'anyone'), `{"event": "alert", "reason": "gap", "omitted": 3, ${HEAD}}`);
+  const stranded = `{"event": "alert", "reason": "stranded", "stranded_inboxes": ["adda"], ${HEAD}}`;
+  assert.equal(lineFor(stranded, 'anyone'), stranded);
+});
+
+test('the reason of any other event is a text, and stays inside', () => {
+  const line = `{"event": "state_corrupt", "armed_at": 3, "reason": "/x/hive.json: torn", ${HEAD}}`;
+  assert.doesNotMatch(lineFor(line, 'anyone'), /torn/);
+  assert.equal(lineFor(line, 'owner'), line);
+});
