@@ -95,9 +95,14 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./doctor.ts'),
   },
   service: {
-    summary: 'start Hivebar at every login, or no longer',
+    summary: 'start Hivebar at every login, with or without a desktop, or no longer',
     needs: 'bare',
     load: () => import('./service.ts'),
+  },
+  migrate: {
+    summary: 'take over the positions of the Kijito inbox monitor',
+    needs: 'store',
+    load: () => import('./migrate.ts'),
   },
   completions: {
     summary: 'print the completion script of a shell',

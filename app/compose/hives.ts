@@ -37,7 +37,7 @@ export interface WatchedHive {
 }
 
 /** Prefixes of every source beside the primary hive: a bare name may not begin with one. */
-const RESERVED = ['local-', 'garden-', 'bc-', 'prism-'];
+export const RESERVED = ['local-', 'garden-', 'bc-', 'prism-'];
 const KIJITO = 'http://127.0.0.1:7474';
 const TOKEN = 'KIJITOMON_TOKEN';
 const PROBE_MS = 1000;
@@ -197,6 +197,6 @@ function localHive(local: LocalHive, members: Directory, { clock }: Machine): Wa
   };
 }
 
-function directory(prefix: string, reserved: readonly string[]): Directory {
+export function directory(prefix: string, reserved: readonly string[]): Directory {
   return { is: 'directory', prefix, reserved };
 }

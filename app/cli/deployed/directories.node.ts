@@ -1,0 +1,76 @@
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { errnoOf } from '../../../core/state/index.ts';
+import { type OldState, oldState } from './old-state.ts';
+
+/** One directory of a deployed monitor, as it is; nothing in it is touched. */
+export interface Deployed {
+  readonly directory: string;
+  readonly states: readonly OldFile[];
+  /** The lock files, `STATEFILE.lock`. */
+  readonly locks: readonly string[];
+  /** Event files and their archives. */
+  readonly events: readonly string[];
+}
+
+export interface OldFile {
+  readonly path: string;
+  readonly state: OldState;
+  /** When it was last saved, milliseconds since the epoch. */
+  readonly savedAt: number;
+}
+
+const NAME = 'kijito-inbox-monitor';
+
+/** Where the monitor was deployed: its older and its newer place, and that of a Mac (Kijito spec 14.4, contract i). */
+export function deployedDirectories(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const home = homedir();
+  const { XDG_STATE_HOME: state } = env;
+  const all = [
+    join(home, '.cache', NAME),
+    ...(state !== undefined && isAbsolute(state) ? [join(state, NAME)] : []),
+    join(home, '.local', 'state', NAME),
+    join(home, 'Library', 'Application Support', NAME),
+  ];
+  return [...new Set(all)];
+}
+
+/** Null: there is no such directory. @throws Error of node:fs for one that can not be read */
+export function lookInto(directory: string): Deployed | null {
+  let names: readonly string[];
+  try {
+    names = readdirSync(directory).toSorted();
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return null;
+    throw error;
+  }
+  const paths = names.map((name) => join(directory, name));
+  return {
+    directory,
+    states: paths.filter((path) => path.endsWith('.json')).map(fileAt),
+    locks: paths.filter((path) => path.endsWith('.lock')),
+    events: paths.filter((path) => /\.ndjson(\.\d+)?$/.test(path)),
+  };
+}
+
+/** What is in a state file; `absent` when there is none. */
+export function fileAt(path: string): OldFile {
+  const unusable = (why: string, savedAt = 0): OldFile => ({ path, state: { is: 'unusable', why }, savedAt });
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    if (errnoOf(error) === 'ELOOP') return unusable('is a symlink, which is never followed');
+    return unusable(errnoOf(error) === 'ENOENT' ? ABSENT : `can not be read (${errnoOf(error)})`);
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) return unusable('is no plain file');
+    return { path, state: oldState(readFileSync(fd)), savedAt: stat.mtimeMs };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export const ABSENT = 'is not there';

@@ -1,0 +1,166 @@
+import { dirname, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Fault } from '../../core/model/index.ts';
+import { realRandom, realSpawn } from '../../core/ports/index.ts';
+import { type Disk, lockOfOthers, ownDirs, realDisk } from '../../core/state/index.ts';
+import { openSettings } from '../config/tray/index.ts';
+import { printable } from '../printable.ts';
+import { headlessService } from '../service/index.ts';
+import type { Command, Io } from './command.ts';
+import { type Deployed, deployedDirectories, lookInto } from './deployed/index.ts';
+import { shellWord } from './doctor/index.ts';
+import { type Decision, intoHeadless, intoTray } from './migrate/index.ts';
+import { usage } from './outcome.ts';
+import { serviceFlags } from './service-flags.ts';
+import { hostOs } from './service-host.node.ts';
+import { stderrLog } from './stderr-log.ts';
+
+export const command: Command = {
+  usage: 'migrate [--headless] [--dry-run] [--from DIR] [-- WATCH-FLAGS]',
+  about: [
+    'Takes over the positions of the Kijito inbox monitor that was deployed before, so that no mail is told twice and none',
+    'is lost. Looks in ~/.cache/kijito-inbox-monitor, ~/.local/state/kijito-inbox-monitor and, on a Mac, Application Support.',
+    'The monitor must be stopped, and Hivebar not run. Its files are neither changed nor deleted; a newer position here stays.',
+    '',
+    '  --headless   into the files of `hivebar service install --headless`, with the same flags behind `--`',
+    '  --dry-run    say what would be done, and do nothing',
+    '  --from DIR   look there instead; may be repeated',
+    '',
+    'Exit code 0: all is taken over, or was before; 1: refused or failed, and nothing is taken over; 2: a bad command line;',
+    '3: some files were left, each is named with the reason.',
+  ],
+  examples: [
+    { run: 'hivebar migrate --dry-run', does: 'what is there, and what would become of it' },
+    { run: 'hivebar migrate', does: 'into the tray program, which is closed' },
+    { run: 'hivebar migrate --headless -- --hive http://127.0.0.1:7474', does: 'into the headless service' },
+  ],
+  async run(args, io) {
+    const asked = askedFor(args);
+    const disk = realDisk(stderrLog(io, 'hivebar migrate'));
+    const places = asked.from.length > 0 ? asked.from.map((dir) => resolve(dir)) : defaults(asked, disk, io);
+    const found = places.flatMap((directory) => lookInto(directory) ?? []);
+    if (found.every(({ states }) => states.length === 0)) {
+      io.out(`${printable(`no position of another monitor is in ${places.join(', ')}`)}\n`);
+      return 0;
+    }
+    using held = new DisposableStack();
+    const running = lockAll(found, disk, held);
+    if (running !== null) {
+      io.err(
+        `hivebar migrate: ${printable(`${running} is held: ${stepFor(running, disk, io)}, then migrate again`)}\n`,
+      );
+      return 1;
+    }
+    const files = found.flatMap(({ states }) => states);
+    try {
+      const decisions = asked.headless
+        ? intoHeadless(files, headlessPlan(asked, found, disk, io), disk, asked.dryRun)
+        : await intoTray(
+            files,
+            openSettings(ownDirs({ ...io.env }).config).given,
+            ownDirs({ ...io.env }),
+            disk,
+            asked.dryRun,
+          );
+      return told(decisions, asked.dryRun, io);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'lock-held') throw error;
+      io.err(`hivebar migrate: ${printable(`${error.message}, then migrate again`)}\n`);
+      return 1;
+    }
+  },
+};
+
+/** What to stop so that a lock is free. */
+function stepFor(lock: string, disk: Disk, io: Io): string {
+  if (dirname(lock) === serviceOf(disk, io).directory)
+    return 'the headless watch still runs; run `hivebar service uninstall --headless`, or end its process';
+  return STOP[hostOs()] ?? STOP_ANY;
+}
+
+const STOP_ANY = 'the monitor still runs; end its process';
+const STOP: Partial<Record<NodeJS.Platform, string>> = {
+  darwin: 'the monitor still runs; run `launchctl bootout gui/$(id -u)/com.kijito.inbox-monitor`, or end its process',
+  linux: "the monitor still runs; run `systemctl --user disable --now 'kijito-inbox-monitor@*'`, or end its process",
+};
+
+interface Asked {
+  readonly headless: boolean;
+  readonly dryRun: boolean;
+  readonly from: readonly string[];
+  readonly flags: readonly string[];
+}
+
+function askedFor(args: readonly string[]): Asked {
+  const end = args.indexOf('--');
+  const [own, flags] = end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
+  try {
+    const { values } = parseArgs({
+      args: [...own],
+      options: {
+        headless: { type: 'boolean', default: false },
+        'dry-run': { type: 'boolean', default: false },
+        from: { type: 'string', multiple: true, default: [] },
+      },
+    });
+    if (end !== -1 && !values.headless) throw new Error('--: flags of hivebar watch belong to --headless');
+    return { headless: values.headless, dryRun: values['dry-run'], from: values.from, flags };
+  } catch (error) {
+    throw usage(error);
+  }
+}
+
+/** Into the tray program comes also what its own headless service has reached. */
+function defaults({ headless }: Asked, disk: Disk, io: Io): readonly string[] {
+  const old = deployedDirectories(io.env);
+  return headless ? old : [...old, serviceOf(disk, io).directory];
+}
+
+function serviceOf(disk: Disk, io: Io) {
+  return headlessService({ os: hostOs(), env: io.env, disk, random: realRandom, spawn: realSpawn });
+}
+
+/** Takes every lock, so that no monitor starts meanwhile. @returns the first that somebody holds */
+function lockAll(found: readonly Deployed[], disk: Disk, held: DisposableStack): string | null {
+  for (const path of found.flatMap(({ locks }) => locks)) {
+    const lock = lockOfOthers(disk, path);
+    if (lock === null) return path;
+    held.use(lock);
+  }
+  return null;
+}
+
+function headlessPlan({ flags }: Asked, found: readonly Deployed[], disk: Disk, io: Io) {
+  const { plan } = serviceFlags(serviceOf(disk, io).directory, flags);
+  const { stateFile } = plan;
+  if (stateFile === null || plan.targets.is === 'url')
+    throw usage(new Error('--url: positions are taken over by persona; leave it out'));
+  if (found.some(({ directory }) => stateFile.startsWith(`${directory}/`)))
+    throw usage(new Error(`--state-file ${stateFile}: is among the files that are to be taken over`));
+  return { ...plan, stateFile };
+}
+
+function told(decisions: readonly Decision[], dryRun: boolean, io: Io): number {
+  const say = (text: string): void => io.out(`${printable(text)}\n`);
+  for (const decision of decisions) say(sentenceOf(decision, dryRun));
+  const tails = decisions.flatMap((one) => ('target' in one && one.target.events !== null ? [one.target.events] : []));
+  if (tails.length > 0) say('what agents follow from now on:');
+  for (const path of [...new Set(tails)].toSorted()) say(`  tail -F ${shellWord(path)}`);
+  return decisions.some(({ is }) => is === 'left') ? 3 : 0;
+}
+
+function sentenceOf(decision: Decision, dryRun: boolean): string {
+  const { path } = decision;
+  switch (decision.is) {
+    case 'adopted': {
+      const { target, from, saved } = decision;
+      return `${target.persona}: ${dryRun ? 'would go' : 'went'} from ${from ?? 'no position'} to ${saved.cursor} (${path})`;
+    }
+    case 'here':
+      return `${decision.target.persona}: stays at ${decision.at}, ${decision.at === decision.old ? 'as' : `newer than ${decision.old}`} in ${path}`;
+    case 'empty':
+      return `${decision.target.persona}: has no position yet in ${path}`;
+    case 'left':
+      return `left: ${path} ${decision.why}`;
+  }
+}
