@@ -22,6 +22,8 @@ import { directorySeen, fileSeen, inState, socketSeen } from './paths.node.ts';
 import { portSeen } from './port.node.ts';
 import { judgePort } from './port.ts';
 import { judgeFiles } from './private-file.ts';
+import { producersSeen, sharedFilesSeen } from './producers.node.ts';
+import { judgeProducers, judgeSharedFiles } from './producers.ts';
 import { helperSeen, lockSeen, nodeSeen, notifierSeen } from './programs.node.ts';
 import { judgeProxy, proxyNames } from './proxy.ts';
 import type { Scene } from './scene.ts';
@@ -102,6 +104,8 @@ const ALL: readonly Check[] = [
 const DESKTOP: readonly Check[] = [
   check({ name: 'inboxes', about: ['mail'], probe: statusOf, judge: judgeOutages }),
   check({ name: 'event files', about: ['mail'], probe: eventFilesSeen, judge: judgeEventFiles }),
+  check({ name: 'second producer', about: ['mail'], probe: producersSeen, judge: judgeProducers }),
+  check({ name: 'shared events file', about: ['mail'], probe: sharedFilesSeen, judge: judgeSharedFiles }),
   check({ name: 'session bus', about: ['icon', 'banner'], probe: sessionBusSeen, judge: judgeSessionBus }),
   check({ name: 'tray host', about: ['icon'], probe: hostSeen, judge: judgeHost }),
   check({ name: 'tray helper', about: ['icon'], probe: helperSeen, judge: judgeHelper }),

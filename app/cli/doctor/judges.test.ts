@@ -13,6 +13,7 @@ import { type DaemonSeen, judgeDaemon } from './notification-daemon.ts';
 import { judgeNotifier, type NotifierSeen } from './notifier.ts';
 import { judgeSocket } from './owner-socket.ts';
 import { judgePort, type PortSeen } from './port.ts';
+import { judgeProducers, judgeSharedFiles, type ProducersSeen, type SharedFilesSeen } from './producers.ts';
 import { exitOf, reportJson, reportText } from './report.ts';
 import type { Scene } from './scene.ts';
 import { type HelperSeen, judgeHelper } from './tray-helper.ts';
@@ -243,3 +244,40 @@ describe('the examination', () => {
     );
   });
 });
+
+const SAVED = { path: '/old/hive.ada.json', persona: 'ada', agoMs: 20_000 };
+judged<ProducersSeen>(
+  'a second producer',
+  judgeProducers,
+  { os: 'linux', trayRuns: true, headless: null, directories: ['/old'], held: [], saved: [] },
+  [
+    [{ directories: [] }, /^skipped/],
+    [{}, /^ok no other monitor runs$/],
+    [
+      { held: ['/old/hive.ada.json.lock', '/b'] },
+      /^warn .*told twice: it holds \/old\/hive\.ada\.json\.lock \(and 1 more\)/,
+    ],
+    [{ held: ['/l'], trayRuns: false }, /^warn another monitor runs: it holds \/l -> run: systemctl.*hivebar migrate$/],
+    [{ held: ['/l'], os: 'darwin' }, /-> run: launchctl bootout gui/],
+    [
+      { saved: [SAVED] },
+      /^warn another monitor saved its position of ada 20 s ago, .*twice: \/old\/hive\.ada\.json -> /,
+    ],
+    [{ saved: [{ ...SAVED, agoMs: 3_600_000 }] }, /^ok/],
+    [{ headless: '/h.lock' }, /^warn the headless watch runs beside .*\/h\.lock -> .*uninstall --headless/],
+    [{ headless: '/h.lock', trayRuns: false }, /^ok the headless watch/],
+  ],
+);
+
+const SHARED = { path: '/old/events.ndjson', quietMs: 3_600_000, isRetired: true };
+judged<SharedFilesSeen>(
+  'a shared events file',
+  judgeSharedFiles,
+  { files: [SHARED], instead: '/s/events.PERSONA.ndjson' },
+  [
+    [{}, /^warn nobody has written to \/old\/events\.ndjson for 60 min: .*-> .*tail -F \/s\/events\.PERSONA\.ndjson;/],
+    [{ files: [] }, /^skipped/],
+    [{ files: [{ ...SHARED, quietMs: 1000 }] }, /^ok .*is written to/],
+    [{ files: [{ ...SHARED, isRetired: false }] }, /^ok/],
+  ],
+);

@@ -1,0 +1,75 @@
+import { type Finding, ok, skipped, warn } from './finding.ts';
+import { shellWord } from './shell-word.ts';
+
+/** Who else tells of inboxes that we watch (Kijito spec 14.4). */
+export interface ProducersSeen {
+  readonly os: NodeJS.Platform;
+  readonly trayRuns: boolean;
+  /** A lock of our own headless watch that is held. */
+  readonly headless: string | null;
+  /** Directories of a deployed monitor that are there. */
+  readonly directories: readonly string[];
+  /** Its locks that are held. */
+  readonly held: readonly string[];
+  /** Its positions of inboxes that we watch too, with their age. */
+  readonly saved: readonly { readonly path: string; readonly persona: string; readonly agoMs: number }[];
+}
+
+/** The monitor saves at every full poll: 10 skipped ones of a minute each are the longest it is silent. */
+const RECENT_MS = 15 * 60_000;
+
+const STOP: Partial<Record<NodeJS.Platform, string>> = {
+  darwin: 'run: launchctl bootout gui/$(id -u)/com.kijito.inbox-monitor',
+  linux: "run: systemctl --user disable --now 'kijito-inbox-monitor@*'",
+};
+
+export function judgeProducers(seen: ProducersSeen): Finding {
+  const { os, trayRuns, headless, directories, held, saved } = seen;
+  const stop = `${STOP[os] ?? 'stop it'} (or end its process), then, with Hivebar closed: hivebar migrate`;
+  const twice = trayRuns || headless !== null ? ', beside Hivebar: everything is told twice' : '';
+  const [lock] = held;
+  if (lock !== undefined) return warn(`another monitor runs${twice}: it holds ${lock}${more(held)}`, stop);
+  const recent = saved.filter(({ agoMs }) => agoMs < RECENT_MS).toSorted((a, b) => a.agoMs - b.agoMs);
+  const [first] = recent;
+  if (first !== undefined) {
+    const age = `${Math.max(0, Math.round(first.agoMs / 1000))} s ago`;
+    return warn(
+      `another monitor saved its position of ${first.persona} ${age}${twice}: ${first.path}${more(recent)}`,
+      stop,
+    );
+  }
+  if (trayRuns && headless !== null)
+    return warn(
+      `the headless watch runs beside Hivebar, and everything is told twice: it holds ${headless}`,
+      'keep one of them: hivebar service uninstall --headless, or quit Hivebar',
+    );
+  if (headless !== null) return ok('the headless watch, and no other');
+  return directories.length === 0 ? skipped('there was never another monitor here') : ok('no other monitor runs');
+}
+
+const more = (all: readonly unknown[]): string => (all.length === 1 ? '' : ` (and ${all.length - 1} more)`);
+
+/** The one file of all personas that the monitor wrote before each had its own (Kijito spec 14.3). */
+export interface SharedFileSeen {
+  readonly path: string;
+  readonly quietMs: number;
+  /** There are files of single personas beside it, or a lock there is free: its writer writes elsewhere, or is gone. */
+  readonly isRetired: boolean;
+}
+
+export interface SharedFilesSeen {
+  readonly files: readonly SharedFileSeen[];
+  /** What is to be followed instead, with PERSONA in it. */
+  readonly instead: string;
+}
+
+export function judgeSharedFiles({ files, instead }: SharedFilesSeen): Finding {
+  if (files.length === 0) return skipped('there is no shared events.ndjson');
+  const [stale, ...others] = files.filter(({ quietMs, isRetired }) => isRetired && quietMs >= RECENT_MS);
+  if (stale === undefined) return ok(`${files.map(({ path }) => path).join(', ')} is written to by another monitor`);
+  const minutes = Math.floor(stale.quietMs / 60_000);
+  return warn(
+    `nobody has written to ${stale.path} for ${minutes} min: an agent that follows it hears nothing any more${others.length === 0 ? '' : ` (and ${others.length} more)`}`,
+    `have every agent follow its own file: tail -F ${shellWord(instead)}; then move the old one away`,
+  );
+}
