@@ -81,7 +81,7 @@ test('the rest of the environment is inherited, the token is not, in whatever ca
   assert.ok(!('GONE' in env));
 });
 
-test('NUL is removed, a lone surrogate replaced, a value over 100,000 bytes cut at a character', () => {
+test('trap 8: NUL is removed, a lone surrogate replaced, a value over 100,000 bytes cut at a character', () => {
   const env = execEnv(
     { ...(EVENTS[0] as Extract<Event, { event: 'new' }>), content: 'a\0b\ud800c', from: '😀'.repeat(40_000) },
     {},

@@ -50,7 +50,7 @@ test('the command runs once an event, one after the other, in order', async () =
   assert.equal(out(), '1 mail 1\n2 mail 2\n3 mail 3\n');
 });
 
-test('exit 0 is the acknowledgement: the batch stops at the first failure, which names code, event and last words', async () => {
+test('trap 1: exit 0 is the acknowledgement, trap 2: the batch stops at the first failure, which names code, event and last words', async () => {
   const said: string[] = [];
   const sink = sinkOf(
     'echo $KIJITOMON_ID >> "$OUT"; echo why >&2; test $KIJITOMON_ID -ne 2 || exit 3',
@@ -65,6 +65,19 @@ test('exit 0 is the acknowledgement: the batch stops at the first failure, which
   }
   assert.equal(out(), '1\n2\n1\n2\n');
   assert.equal(said.length, 1, 'the same failure again is not said again');
+});
+
+test('trap 9: a command that keeps failing is told once, whatever it says each time, and once more after it succeeded', async () => {
+  const said: string[] = [];
+  const command = 'echo $KIJITOMON_ID at $$ >&2; test ! -e "$OUT" && exit 3; true';
+  const sink = sinkOf(command, realSpawn, (line) => said.push(line));
+  for (const id of [1, 1, 2]) await sink.take([mail(id)], null, never);
+  assert.equal(said.length, 1, said.join('\n'));
+  fs.writeFileSync(join(dir, 'out'), '');
+  assert.deepEqual(await sink.take([mail(1)], null, never), { is: 'all' });
+  fs.rmSync(join(dir, 'out'));
+  await sink.take([mail(2)], null, never);
+  assert.equal(said.length, 2, said.join('\n'));
 });
 
 test('text of a message reaches the command as it is and is never run', async () => {
@@ -88,7 +101,7 @@ test('the token is not in the environment of the command', async () => {
   assert.doesNotMatch(out(), /secret/);
 });
 
-test('at the time limit the command and its children are killed (D9)', async () => {
+test('D9: at the time limit the command and its children are killed', async () => {
   const sink = sinkOf('(sleep 0.6; echo child >> "$OUT") & sleep 30', hasty(150));
   const taken = await sink.take([mail(1)], null, never);
   assert.ok(taken.is === 'stopped' && taken.fault.code === 'exec-timeout', JSON.stringify(taken));

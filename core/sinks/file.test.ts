@@ -81,7 +81,7 @@ test('what a sink wrote it reports when it is opened again: mail only, also from
   );
 });
 
-test('opening a refused file works; its take is stopped until the cause is gone, and never goes elsewhere', async () => {
+test('trap 56: a refused file is tried again until the cause is gone; trap 54: and its lines never go elsewhere', async () => {
   const victim = join(dir, 'victim');
   fs.writeFileSync(victim, 'untouched');
   for (const make of [() => fs.symlinkSync(victim, path), () => void execFileSync('mkfifo', [path])]) {
@@ -158,7 +158,7 @@ test('tail -F sees every line once, in order, across many rotations', async (t) 
   }
 });
 
-test('a full disk: whole lines that fit are kept, nothing is torn, and it goes on by itself when there is space', async (t) => {
+test('trap 3: a full disk: whole lines that fit are kept, nothing is torn, and it goes on by itself when there is space', async (t) => {
   const small = join(dir, 'small');
   fs.mkdirSync(small);
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=0700', 'tmpfs', small]).status === 0;
@@ -191,7 +191,7 @@ test('a full disk: whole lines that fit are kept, nothing is torn, and it goes o
   }
 });
 
-test('kill -9 in the middle of writing: every line is whole or cut, and what the next start reports is what the file holds', async () => {
+test('trap 5: kill -9 in the middle of writing: every line is whole or cut, and what the next start reports is what the file holds', async () => {
   const script = `
     const { createFileSink } = await import(${JSON.stringify(import.meta.resolve('./file.ts'))});
     const { realClocks } = await import(${JSON.stringify(import.meta.resolve('../ports/index.ts'))});

@@ -84,7 +84,7 @@ describe('appending', () => {
     assert.deepEqual(files.list('/d'), []);
   });
 
-  test('what was acknowledged survives a power cut, whatever call it comes before', () => {
+  test('trap 5, trap 6: what was acknowledged survives a power cut, its new or rotated name too, whatever call it comes before', () => {
     for (let nth = 0; ; nth += 1) {
       const { files, file } = bench({ maxBytes: SIZE * 3, keep: 9 });
       let cut = false;
@@ -180,7 +180,7 @@ describe('one mishap at any call', () => {
     assert.deepEqual(idsIn(files), [1, 2]);
   });
 
-  test('lines whose sync failed are not acknowledged and come once when they are offered again', () => {
+  test('trap 3: lines whose sync failed are not acknowledged and come once when they are offered again', () => {
     const { files, file } = bench();
     file.append([1].map(line));
     files.mishaps((call) => (call.name === 'fdatasync' ? { is: 'fails', code: 'EIO' } : null));
@@ -236,7 +236,7 @@ describe('rotation (Kijito contract e)', () => {
     assert.equal(files.text(`${PATH}.1`), line(3));
   });
 
-  test('a rename that keeps failing costs no line and no archive, is said once, and is made up for later', () => {
+  test('trap 55: a rotation that keeps failing throws nothing, costs no line and no archive, is said once, and is made up for later', () => {
     const { files, file, said } = bench({ maxBytes: SIZE, keep: 3 });
     file.append([1, 2, 3].map(line));
     files.mishaps((call) => (call.name === 'rename' && call.path === PATH ? { is: 'fails', code: 'EPERM' } : null));
@@ -270,7 +270,7 @@ describe('what a file holds already', () => {
 });
 
 describe('a refused file', () => {
-  test('is said once while it lasts, and that it is over', () => {
+  test('trap 9: is said once while it lasts, and that it is over', () => {
     const { files, file, said } = bench();
     files.symlink(PATH, '/d/elsewhere');
     for (let n = 0; n < 3; n += 1) {
@@ -294,7 +294,7 @@ describe('a refused file', () => {
   });
 });
 
-test('a live file that was deleted or replaced is opened again by its name (D10)', () => {
+test('trap 57, D10: a live file that was rotated away, deleted or replaced is opened again by its name', () => {
   const { files, file } = bench();
   file.append([1].map(line));
   files.unlink(PATH);
@@ -307,7 +307,7 @@ test('a live file that was deleted or replaced is opened again by its name (D10)
   assert.equal(files.openDescriptors, 0);
 });
 
-test('the modes of all archives are mended, also of those beyond keep, and of nothing else', () => {
+test('trap 51: the modes of all archives are mended, also of those beyond keep, and of nothing else', () => {
   const { files, file, said } = bench({ keep: 2 });
   for (const name of ['', '.1', '.2', '.7', '.12', '.bak', '.lock', '2']) files.put(PATH + name, '', { mode: 0o644 });
   files.put(`/d/xevents.ada.ndjson`, '', { mode: 0o644 });

@@ -149,7 +149,7 @@ test('a line that an abort cut is completed first, and its event is not written 
 });
 
 for (const stdout of ['pipe', 'socket'] as const) {
-  test(`when the reader of a ${stdout} goes away that is a fault of its own, said once (D17)`, async () => {
+  test(`D17: when the reader of a ${stdout} goes away that is a fault of its own, said once`, async () => {
     const child = writer(
       `await sink.take([mail(1)], null, stop.signal);
        const faults: string[] = [];

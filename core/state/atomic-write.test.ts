@@ -61,6 +61,15 @@ test('a call that fails, whichever it is, leaves the old text or the new, no tem
   }
 });
 
+test('trap 5: a directory that can not be flushed leaves the new text, and a fault that says what a power cut may do', () => {
+  const files = fakeFiles();
+  files.put(PATH, 'old');
+  files.mishaps((call) => (call.name === 'fsync' && call.path === '/d' ? { is: 'fails', code: 'EIO' } : null));
+  const fault = attempt(files);
+  assert.equal(files.text(PATH), 'new');
+  assert.match(fault?.message ?? '', /^\/d\/hive\.json: written, but a power cut may bring the old one back: \/d: /);
+});
+
 test('a short write is continued', () => {
   const files = fakeFiles();
   files.mishaps((call) => (call.name === 'write' ? { is: 'writes', bytes: 1 } : null));
@@ -68,7 +77,7 @@ test('a short write is continued', () => {
   assert.equal(files.text(PATH), 'new');
 });
 
-test('a power cut before any call leaves the old text or the new, and the new once the call has returned', () => {
+test('trap 5: a power cut before any call leaves the old text or the new, and the new once the call has returned', () => {
   for (let nth = 0; ; nth += 1) {
     const files = fakeFiles();
     files.put(PATH, 'old');
@@ -95,7 +104,7 @@ test('missing directories are made', () => {
   assert.equal(files.lstat('/d/a')?.mode, 0o700);
 });
 
-test('a sweep removes what a kill left for this file, and nothing of another', () => {
+test('D25: a sweep removes what a kill left for this file, and nothing of another', () => {
   const files = fakeFiles();
   const killed = (path: string): void => {
     files.mishaps((call) => (['rename', 'unlink'].includes(call.name) ? { is: 'fails', code: 'EIO' } : null));

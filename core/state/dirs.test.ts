@@ -4,7 +4,7 @@ import { dirsOf } from './dirs.ts';
 
 const linux = { platform: 'linux', env: {}, home: '/h/ada', cwd: '/w' } as const;
 
-test('each platform keeps state in its own place, never in a cache directory', () => {
+test('trap 38: each platform keeps state in its own place, never in a cache directory', () => {
   assert.deepEqual(dirsOf(linux), {
     state: '/h/ada/.local/state/hivebar',
     run: '/h/ada/.local/state/hivebar/run',

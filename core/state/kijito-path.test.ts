@@ -19,6 +19,16 @@ test('a base that ends in .PERSONA or is PERSONA is used as it is', () => {
   assert.equal(one('/s/hive.argus.json', 'gus'), '/s/hive.argus.gus.json');
 });
 
+test('folded, a name is in lower case and finds the base that ends in it; two that fall together are still two files', () => {
+  const folded = (base: string, ...personas: readonly string[]): Map<string, string> =>
+    kijitoStatePaths(base, personas, new Map(), (name) => name.toLowerCase());
+  assert.equal(folded('/s/hive.json', 'Argus').get('Argus'), '/s/hive.argus.json');
+  assert.equal(folded('/s/hive.Argus.json', 'Argus').get('Argus'), '/s/hive.Argus.json');
+  const both = folded('/s/hive.json', 'Argus', 'argus');
+  assert.equal(both.get('argus'), '/s/hive.argus.json');
+  assert.match(both.get('Argus') ?? '', /^\/s\/hive\.argus~[0-9a-f]+\.json$/);
+});
+
 test('Unicode letters and digits stay, everything else becomes _', () => {
   assert.equal(one('/s/hive.json', 'ünïcode٣'), '/s/hive.ünïcode٣.json');
   assert.equal(one('/s/hive.json', '../../x'), '/s/hive..._.._x.json');
@@ -33,7 +43,7 @@ test('every {persona} of a template is replaced, and no persona is a way out of 
   assert.equal(paths.get('$&'), '/e/__/events.__.ndjson');
 });
 
-test('where two names fall together, the plainly spelled one keeps the name and the others get a hash', () => {
+test('D21: where two names fall together, the plainly spelled one keeps the name and the others get a hash', () => {
   const paths = kijitoStatePaths('/s/hive.json', ['Claude-chat', 'claude-chat', 'a b', 'a_b', 'solo']);
   assert.equal(paths.get('claude-chat'), '/s/hive.claude-chat.json');
   assert.match(paths.get('Claude-chat') ?? '', /^\/s\/hive\.Claude-chat~[0-9a-f]{6}\.json$/);
@@ -62,7 +72,7 @@ test('a name that is too long for a disk is cut at a character and gets a hash',
   assert.match(path, /^\/s\/hive\.あ{60}~[0-9a-f]{6}\.json$/);
 });
 
-test('two personas never get one file, also on a case-blind or normalising disk', () => {
+test('trap 41: two personas never get one file, also on a case-blind or normalising disk', () => {
   const unit = fc.constantFrom('a', 'A', 'é', 'e\u0301', 'b', '.', ' ', '_', '/', 'ß', 's', 'k', '\u212a');
   const names = fc.uniqueArray(fc.string({ unit, maxLength: 4 }), { maxLength: 12 });
   fc.assert(

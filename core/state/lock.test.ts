@@ -81,7 +81,7 @@ for (const [name, way, missing] of [
       assert.equal((await python()).answer, 'got');
     });
 
-    test('is refused while a Python holder lives, and free the moment it is killed', async (t) => {
+    test('trap 39: is refused while a Python holder lives, leaves no descriptor, and is free the moment it is killed', async (t) => {
       if (needs(t, missing ?? noPython)) return;
       const holder = await python();
       assert.equal(holder.answer, 'got');
@@ -124,7 +124,7 @@ test('a way that does not work here gives place to the next, and if none works t
   assert.match(fault.message, /no way to lock a file works here \(no such library\)/);
 });
 
-test('the sidecar is private, stays, and is refused as a symlink', () => {
+test('trap 40: the sidecar is private, stays, and is refused as a symlink', () => {
   lockFile(disk, path)[Symbol.dispose]();
   assert.equal(fs.statSync(`${path}.lock`).mode & 0o777, 0o600);
   fs.rmSync(`${path}.lock`);

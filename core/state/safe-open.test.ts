@@ -52,7 +52,7 @@ test('a new file is 0600 and its missing directories 0700 at every level, whatev
   }
 });
 
-test('a file that is looser, or 0700, is made 0600 and said so', () => {
+test('trap 51: a file that is looser, or 0700, is made 0600 and said so', () => {
   for (const mode of [0o644, 0o700, 0o666]) {
     const path = join(dir, `f${mode}`);
     fs.writeFileSync(path, 'kept\n');
@@ -66,7 +66,7 @@ test('a file that is looser, or 0700, is made 0600 and said so', () => {
   }
 });
 
-test('a symlink, a pipe, a directory and a foreign file are refused with path and reason, and no descriptor leaks', {
+test('trap 35, trap 52, trap 53: a symlink, a pipe, a directory and a foreign file are refused with path and reason, and no descriptor leaks', {
   timeout: 5000,
 }, () => {
   const target = join(dir, 'target');

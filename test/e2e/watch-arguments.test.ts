@@ -157,7 +157,7 @@ describe('flags at work', { concurrency: 4 }, () => {
     assert.equal(cli.lines.length, 0);
   });
 
-  test('names that are repeated in another case are one, in the first spelling', async () => {
+  test('trap 42: names that are repeated in another case are one, in the first spelling', async () => {
     await using hive = await fakeHive({ personas: ['Ada', 'bo'] });
     const args = ['--persona', 'Ada', '--persona', 'ada', '--personas', 'ADA,bo'];
     await using cli = startCli(['watch', '--hive', hive.url, ...args]);
@@ -166,7 +166,7 @@ describe('flags at work', { concurrency: 4 }, () => {
     assert.match(cli.stderr, /watching 2 of 2/);
   });
 
-  test('two spellings that the directory lists are two personas', async () => {
+  test('trap 41: two spellings that the directory lists are two personas', async () => {
     await using hive = await fakeHive({ personas: ['Ada', 'ada'] });
     await using cli = startCli(['watch', '--hive', hive.url, '--poll-seconds', '1']);
     await cli.until('both are armed', () => cli.events.length === 2);
