@@ -22,6 +22,8 @@ export interface FakeProxy extends AsyncDisposable {
   readonly requests: readonly string[];
   /** Tunnels that are open now. */
   readonly open: number;
+  /** Connections, tunnels among them. */
+  readonly connections: number;
   fail(fault: ProxyFault | null): void;
 }
 
@@ -44,7 +46,7 @@ export async function fakeProxy(toPort: number): Promise<FakeProxy> {
   server.on('connect', (request, socket) => {
     connects.push(request.url ?? '');
     headers.push(request.headers);
-    if (fault?.is === 'hang') return;
+    if (fault?.is === 'hang') return void socket.on('end', () => socket.end()).resume();
     if (fault?.is === 'reset') return void socket.destroy();
     if (fault !== null) return void socket.end(`HTTP/1.1 ${fault.status} no\r\nContent-Length: 2\r\n\r\nno`);
     const far = connect({ host: '127.0.0.1', port: toPort });
@@ -69,6 +71,9 @@ export async function fakeProxy(toPort: number): Promise<FakeProxy> {
     requests,
     get open() {
       return tunnels.size;
+    },
+    get connections() {
+      return sockets.size;
     },
     fail(next) {
       fault = next;
