@@ -15,6 +15,7 @@ import type { WatchPlan } from '../config/watch/index.ts';
 import { catchUpAfterGaps } from './catch-up.ts';
 import type { Machine } from './machine.ts';
 import { selfTest } from './self-test.ts';
+import { watchAlarms } from './watch-alarms.ts';
 import { watchPositions } from './watch-position.ts';
 import { type WatchReport, watchReport } from './watch-report.ts';
 import { type WatchSinks, watchSinks } from './watch-sinks.ts';
@@ -61,10 +62,12 @@ async function watch(
 ): Promise<void> {
   const { source, named } = hive;
   const gone = new AbortController();
-  const report = watchReport(machine.log, gone, plan.delivery);
+  const alarms = watchAlarms(plan, source, machine);
+  const report = alarms.hearing(watchReport(machine.log, gone, plan.delivery));
   await using sinks = watchSinks(plan, machine, personas);
   using wakefulness = watchGaps(machine.clock);
-  const open = watchOpener(plan, hive, sinks, machine, report, personas, wakefulness);
+  const opener = watchOpener(plan, hive, sinks, machine, report, personas, wakefulness);
+  const open = async (persona: Persona, born: boolean): Promise<Watcher> => alarms.joined(await opener(persona, born));
   const refused: Fault[] = [];
   const watchers: Watcher[] = [];
   for (const persona of personas) {
@@ -112,10 +115,11 @@ async function watch(
             },
             rescanFailed: (fault) => machine.log.warn(`rescan of the directory failed: ${fault.explain()}`),
           },
+    ...alarms.rounds,
     looked: fatalAtStart(plan, watchers),
   });
   using _poke = machine.onPoke(() => rounds.poke(false));
-  using _gaps = catchUpAfterGaps({ wakefulness, watches: [rounds], put: report.put, log: machine.log });
+  using _gaps = catchUpAfterGaps({ wakefulness, watches: [alarms, rounds], put: report.put, log: machine.log });
   machine.log.info(`watching ${watchers.length} of ${personas.length} personas, pid ${machine.pid}`);
   machine.atRest();
   await rounds.run(watchers, AbortSignal.any([machine.stop, gone.signal]));

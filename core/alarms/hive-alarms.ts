@@ -71,8 +71,9 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
     state = observe(state, { at: clock.monotonic(), is: 'sent', messages }, rules);
   }
 
-  /** Since when all mail was had and told; null: some was not. */
+  /** Since when all mail of every member was had and told; null: some was not. */
   function covered(): number | null {
+    for (const address of source.roll?.()?.of.keys() ?? []) if (!watched.has(address)) return null;
     for (const { walkAt, retryAt } of watched.values()) if (walkAt !== null || retryAt !== null) return null;
     return coverage.since;
   }
@@ -178,7 +179,7 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
           read: read === null ? null : { after: read.after, at: wall + read.at },
         });
       }
-      const isWhole = covered() !== null;
+      const isWhole = source.roll?.() != null && covered() !== null; // else some inbox is not watched at all
       const published: Instant = clock.now();
       const { staleAfterMs } = options;
       const { floor } = coverage;

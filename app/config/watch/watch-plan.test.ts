@@ -25,7 +25,11 @@ const DEFAULTS: WatchPlan = {
   delivery: 'at-most-once',
   waitSeconds: 0,
   silenced: new Set(),
+  hiveAlarms: { stranded: true, urgent: true },
+  activityFile: null,
+  checkActivity: null,
 };
+const ONCE_MORE = { delivery: 'at-least-once', waitSeconds: 50 } as const;
 
 /** A command line as a shell without quotes would split it. */
 const parse = (line: string) => parseWatch(line.split(' ').filter((word) => word !== ''));
@@ -89,6 +93,17 @@ describe('a flag changes what it names and nothing else', () => {
     ['--delivery at-least-once --wait 2.5', { delivery: 'at-least-once', waitSeconds: 2.5 }],
     ['--delivery at-least-once --no-fast-path', { delivery: 'at-least-once', waitSeconds: 50, fastPath: false }],
     ['--wait 7', { waitSeconds: 7 }],
+    ['--delivery at-least-once --no-stranded-alerts', { ...ONCE_MORE, hiveAlarms: { stranded: false, urgent: true } }],
+    ['--delivery at-least-once --no-urgent-alerts', { ...ONCE_MORE, hiveAlarms: { stranded: true, urgent: false } }],
+    ['--delivery at-least-once --activity-file a.json', { ...ONCE_MORE, activityFile: 'a.json' }],
+    [
+      '--activity-file a.json --check-activity ada --since-id 0',
+      { activityFile: 'a.json', checkActivity: { persona: 'ada', sinceId: 0, waits: null } },
+    ],
+    [
+      '--activity-file a.json --check-activity ada --since-id 7 --waits 2',
+      { activityFile: 'a.json', checkActivity: { persona: 'ada', sinceId: 7, waits: 2 } },
+    ],
     ...(
       [
         ['--no-gap-alerts', ['gap']],
@@ -154,6 +169,13 @@ describe('a wrong command line is refused with the flag, its value, and what wou
     ['--url http://h/ --hive http://h', /--url and --hive: give one of them/],
     ['--all-personas --persona ada', /--all-personas: leave out --persona/],
     ['--personas ,', /no name given/],
+    ['--check-activity ada', /--check-activity ada: needs --activity-file PATH and --since-id ID/],
+    ['--check-activity ada --since-id 3', /--check-activity ada: needs --activity-file/],
+    ['--check-activity ada --activity-file a.json', /--check-activity ada: needs .*--since-id/],
+    ['--check-activity ada --activity-file a.json --since-id x', /--since-id x: must be a whole number$/],
+    ['--check-activity ada --activity-file a.json --since-id 1 --waits -1', /--waits -1: must be at least 0$/],
+    ['--since-id 3', /--since-id and --waits: they say what --check-activity asks/],
+    ['--activity-file a.json', /--activity-file: needs --delivery at-least-once/],
     ['--frobnicate', /unknown option '--frobnicate'/],
     ['--token secret', /unknown option '--token'/],
     ['ada', /too many arguments/],
@@ -179,6 +201,11 @@ describe('what does nothing is warned of and changes nothing', () => {
   const cases: readonly (readonly [args: readonly string[], warning: RegExp, change: Partial<WatchPlan>])[] = [
     [['--wait', '5', '--no-fast-path'], /--wait does nothing with --no-fast-path/, { waitSeconds: 5, fastPath: false }],
     [['--no-gap-alerts'], /only concern --delivery at-least-once/, { silenced: new Set(['gap']) }],
+    [
+      ['--no-stranded-alerts'],
+      /--no-stranded-alerts.* only concern --delivery at-least-once/,
+      { hiveAlarms: { stranded: false, urgent: true } },
+    ],
     [['--exec', 'true'], /--exec does nothing without --emit exec-per-event/, {}],
     [
       ['--emit', 'exec-per-event', '--exec', 'true', '--events-file', 'e'],

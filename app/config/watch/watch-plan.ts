@@ -1,5 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
+import type { Question } from '../../../core/alarms/index.ts';
 import type { Rules } from '../../../core/watch/index.ts';
+import { type AlarmFlags, activityOf, hiveAlarmsOf, silencedOf } from './alarm-flags.ts';
+import { given, UsageError } from './usage-error.ts';
 
 /** What a headless watch is asked to do: every flag of the Kijito spec 11 and 14, checked. Nothing behind it knows a flag. */
 export interface WatchPlan {
@@ -36,6 +39,12 @@ export interface WatchPlan {
   readonly waitSeconds: number;
   /** The alarms that are not wanted. */
   readonly silenced: Rules['silenced'];
+  /** The alarms of a whole hive that are wanted; only at least once has any. */
+  readonly hiveAlarms: { readonly stranded: boolean; readonly urgent: boolean };
+  /** Where to publish what was observed of each persona. */
+  readonly activityFile: string | null;
+  /** What to ask of that file instead of watching. */
+  readonly checkActivity: Question | null;
 }
 
 export type Parsed =
@@ -44,8 +53,6 @@ export type Parsed =
   | { readonly is: 'usage'; readonly message: string };
 
 export const DEFAULT_HIVE = 'http://127.0.0.1:7474';
-
-class UsageError extends Error {}
 
 /** Reads the flags of `hivebar watch`. */
 export function parseWatch(args: readonly string[]): Parsed {
@@ -66,7 +73,7 @@ export function watchHelp(): readonly string[] {
   return text.slice(text.indexOf('Options:')).trimEnd().split('\n');
 }
 
-interface Flags {
+interface Flags extends AlarmFlags {
   persona: string[];
   personas?: string;
   allPersonas?: true;
@@ -95,11 +102,7 @@ interface Flags {
   fastPath: boolean;
   resyncEvery: number;
   selfTest?: true;
-  delivery: Rules['delivery'];
   wait?: number;
-  gapAlerts: boolean;
-  evidenceAlerts: boolean;
-  unreadAlerts: boolean;
 }
 
 function watchCommand(): Command {
@@ -160,6 +163,18 @@ function watchCommand(): Command {
     .option('--no-gap-alerts', 'no alert where mail may be missing')
     .option('--no-evidence-alerts', 'no alert when it is forgotten what was delivered above a gap')
     .option('--no-unread-alerts', 'no alert for unread mail that the hive does not show')
+    .option('--no-stranded-alerts', 'no alert for unread mail that nobody reads')
+    .option('--no-urgent-alerts', 'no alert for urgent mail that nobody answers')
+    .option(
+      '--activity-file <path>',
+      'publish there what was seen of each persona; with --check-activity: ask that file',
+    )
+    .option(
+      '--check-activity <name>',
+      'instead of watching: exit 0 active since --since-id, 1 silent, 2 not observable',
+    )
+    .addOption(number('--since-id <id>', 'the message after which activity counts', undefined, { least: 0 }))
+    .addOption(number('--waits <n>', 'how often you have waited, for the words', undefined, { least: 0 }))
     .option('--self-test', 'one real fetch and one synthetic event per persona, then exit 0 or 1')
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
@@ -210,16 +225,13 @@ function planOf(flags: Flags): Parsed {
     delivery: flags.delivery,
     waitSeconds: waitOf(flags, warnings),
     silenced: silencedOf(flags, warnings),
+    hiveAlarms: hiveAlarmsOf(flags, targets.is === 'all', warnings),
+    ...activityOf(flags),
   };
   const isOne = targets.is === 'url' || (targets.is === 'some' && targets.personas.length === 1);
   if (plan.seedAt !== null && !isOne)
     throw new UsageError(`--seed-at ${plan.seedAt}: an id belongs to one inbox; give exactly one --persona, or --url`);
   return { is: 'plan', plan, warnings };
-}
-
-function given(flag: string, value: string | undefined): string | null {
-  if (value === '') throw new UsageError(`${flag}: must not be empty`);
-  return value ?? null;
 }
 
 function targetsOf(flags: Flags, warnings: string[]): WatchPlan['targets'] {
@@ -275,16 +287,6 @@ function waitOf(flags: Flags, warnings: string[]): number {
     warnings.push('--wait does nothing with --url: it has no pending list');
   else if (flags.wait > 0 && !flags.fastPath) warnings.push('--wait does nothing with --no-fast-path');
   return flags.wait;
-}
-
-function silencedOf(flags: Flags, warnings: string[]): WatchPlan['silenced'] {
-  const silenced = new Set<'gap' | 'evidence-lost' | 'unread-not-shown'>();
-  if (!flags.gapAlerts) silenced.add('gap');
-  if (!flags.evidenceAlerts) silenced.add('evidence-lost');
-  if (!flags.unreadAlerts) silenced.add('unread-not-shown');
-  if (silenced.size > 0 && flags.delivery === 'at-most-once')
-    warnings.push('--no-gap-alerts, --no-evidence-alerts and --no-unread-alerts only concern --delivery at-least-once');
-  return silenced;
 }
 
 function contentOf(flags: Flags): number | null {

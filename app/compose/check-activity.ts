@@ -1,0 +1,44 @@
+import { activityOf, checkActivity, type Question, type Verdict } from '../../core/alarms/index.ts';
+import { faultOf, type Instant } from '../../core/model/index.ts';
+import { type Disk, openForRead } from '../../core/state/index.ts';
+
+/** Exit codes of `hivebar watch --check-activity` (Kijito contract c). */
+export const ACTIVITY_EXIT: Readonly<Record<Verdict['is'], number>> = { active: 0, silent: 1, unobservable: 2 };
+
+/** Larger than any report that is written. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** What the activity file says of one persona. A file that is missing or can not be read says nothing of anybody. */
+export function askActivity(disk: Disk, path: string, question: Question, now: Instant): Verdict {
+  const unobservable = (words: string): Verdict => ({
+    is: 'unobservable',
+    words: `${question.persona}: ${words}: not observable`,
+  });
+  let text: string | null;
+  try {
+    text = textIn(disk, path);
+  } catch (error) {
+    return unobservable(faultOf(error, { is: 'machine', key: `file:${path}` }).message);
+  }
+  if (text === null) return unobservable(`there is no ${path}`);
+  const report = activityOf(text);
+  return report === null ? unobservable(`${path} is no activity report`) : checkActivity(report, question, now);
+}
+
+/** @throws Fault `unreadable` */
+function textIn(disk: Disk, path: string): string | null {
+  const opened = openForRead(disk, path);
+  if (opened === null) return null;
+  try {
+    const bytes = new Uint8Array(Math.min(opened.stat.size, MOST_BYTES));
+    let done = 0;
+    while (done < bytes.length) {
+      const got = disk.files.read(opened.fd, bytes.subarray(done), done);
+      if (got === 0) break; // what is there is judged
+      done += got;
+    }
+    return Buffer.from(bytes.subarray(0, done)).toString('utf8');
+  } finally {
+    disk.files.close(opened.fd);
+  }
+}

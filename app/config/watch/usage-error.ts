@@ -1,0 +1,8 @@
+/** A bad command line, in the words a person reads. */
+export class UsageError extends Error {}
+
+/** @throws UsageError for the empty text */
+export function given(flag: string, value: string | undefined): string | null {
+  if (value === '') throw new UsageError(`${flag}: must not be empty`);
+  return value ?? null;
+}

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { fakeClock } from '../../test/kit/fake-clock.ts';
+import type { Event, HiveAlarmEvent } from '../events/index.ts';
+import { exactly, VITAL_NOT_REPORTED } from '../model/index.ts';
+import type { Member, Source } from '../sources/index.ts';
+import { createHiveAlarms } from './hive-alarms.ts';
+
+const MINUTE = 60_000;
+const MEMBER: Member = { memories: 5, retired: false, writeOnly: false, mail: null };
+const EMPTY_HANDED: Member = { ...MEMBER, memories: 0 };
+
+function bench(watched: readonly string[], suppressed: readonly string[] = []) {
+  const clock = fakeClock();
+  const log: string[] = [];
+  const told: string[] = [];
+  const world = {
+    members: new Map<string, Member>(watched.map((name) => [name, MEMBER])),
+    unread: new Map<string, readonly [unread: number, urgent: number]>(),
+    directoryFails: false,
+    asked: 0,
+    refuses: new Set<string>(),
+    walkAt: null as number | null,
+  };
+  let roll = { asked: clock.monotonic(), of: new Map(world.members) };
+  const source: Source = {
+    id: 'kijito',
+    kind: 'kijito-inbox',
+    async personas() {
+      world.asked += 1;
+      if (world.directoryFails) throw new Error('cut');
+      roll = { asked: clock.monotonic(), of: new Map(world.members) };
+      return [];
+    },
+    roll: () => roll,
+    look: () => assert.fail('nobody looks here'),
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const write = (line: string): void => void log.push(line);
+  const alarms = createHiveAlarms({
+    source,
+    clock,
+    log: { info: write, warn: write, error: write },
+    rules: { stranded: true, urgent: true, pollMs: MINUTE, suppressed: new Set(suppressed) },
+    staleAfterMs: 3 * MINUTE,
+  });
+  const join = (address: string): void =>
+    alarms.joined({
+      persona: { id: address, address },
+      get walkAt() {
+        return world.walkAt;
+      },
+      retryAt: null,
+      async tell(alarm: HiveAlarmEvent) {
+        if (world.refuses.has(address)) return false;
+        const names = alarm.reason === 'stranded' ? alarm.stranded_inboxes : alarm.urgent_unanswered;
+        told.push(`${address} ${alarm.reason} ${names.join(' ')}`);
+        return true;
+      },
+    });
+  for (const name of watched) join(name);
+  const { signal } = new AbortController();
+  const reach = { is: 'up', since: 0 } as const;
+  const levels = { unread: exactly(0), urgent: exactly(0), vital: VITAL_NOT_REPORTED };
+  return {
+    alarms,
+    clock,
+    world,
+    join,
+    since: () => told.splice(0).sort(),
+    lines: () => log.splice(0),
+    /** Minutes, each with a look at every inbox but those, and then the list. */
+    async polls(times: number, but: readonly string[] = []) {
+      for (let n = 0; n < times; n += 1) {
+        await clock.advance(MINUTE);
+        const at = clock.now();
+        for (const persona of watched)
+          if (!but.includes(persona)) alarms.put({ is: 'looked', at, persona, reach, ...levels, cursor: null });
+        const of = new Map(
+          [...world.unread].map(([name, [unread, urgent]]) => [
+            name,
+            { unread: exactly(unread), urgent: exactly(urgent) },
+          ]),
+        );
+        await alarms.heard({ at, of, cursor: null }, signal);
+      }
+    },
+    tells(persona: string, ...events: readonly object[]) {
+      alarms.put({ is: 'told', at: clock.now(), persona, events: events as readonly Event[] });
+    },
+    fails: () => alarms.heard(null, signal),
+  };
+}
+
+describe('stranded mail, from poll to stream', () => {
+  test('trap 45: the log says it once, however long it lasts, and once more when it comes again', async () => {
+    const { polls, lines, since, world } = bench(['ada', 'bo']);
+    world.unread.set('ghost', [2, 0]);
+    await polls(50);
+    assert.deepEqual(lines(), ['kijito: mail lies where nobody was ever seen to read it: ghost (2 unread)']);
+    assert.deepEqual(since(), ['ada stranded ghost', 'bo stranded ghost']);
+    world.members.set('ghost', MEMBER);
+    world.unread.set('wraith', [1, 0]);
+    await polls(4);
+    assert.deepEqual(lines(), ['kijito: mail lies where nobody was ever seen to read it: wraith (1 unread)']);
+    assert.deepEqual(since(), ['ada stranded wraith', 'bo stranded wraith']);
+  });
+
+  test('trap 43: a name that a member has in another case is said to be like it, and is stranded all the same', async () => {
+    const { polls, lines, world } = bench(['claude-chat']);
+    world.unread.set('Claude-chat', [1, 0]);
+    await polls(4);
+    assert.match(lines().join(), /Claude-chat \(1 unread; there is a claude-chat\)/);
+  });
+
+  test('the directory is asked once more for mail that is newer, and never without need', async () => {
+    const { polls, since, world } = bench(['ada']);
+    world.unread.set('ada', [3, 0]);
+    await polls(9);
+    assert.equal(world.asked, 0);
+    world.unread.set('new', [1, 0]);
+    world.members.set('new', MEMBER);
+    await polls(9);
+    assert.deepEqual([world.asked, since()], [1, []], 'it has joined since');
+  });
+
+  test('while the directory can not be had nothing is claimed', async () => {
+    const { polls, since, world } = bench(['ada']);
+    world.unread.set('ghost', [1, 0]);
+    world.directoryFails = true;
+    await polls(9);
+    assert.deepEqual(since(), []);
+    world.directoryFails = false;
+    await polls(1);
+    assert.deepEqual(since(), ['ada stranded ghost']);
+  });
+
+  test('trap 10: told to nobody it is raised again; whoever did not take it is asked again while it is so', async () => {
+    const { polls, since, world } = bench(['ada', 'bo']);
+    world.unread.set('ghost', [1, 0]);
+    for (const name of ['ada', 'bo']) world.refuses.add(name);
+    await polls(6);
+    world.refuses.delete('ada');
+    await polls(3);
+    assert.deepEqual(since(), ['ada stranded ghost']);
+    world.refuses.clear();
+    await polls(3);
+    assert.deepEqual(since(), ['bo stranded ghost']);
+  });
+
+  test('dormant inboxes are a line in the log, and nobody is woken for them', async () => {
+    const { polls, since, lines, world } = bench(['ada', 'old']);
+    world.members.set('old', { ...MEMBER, retired: true });
+    world.unread.set('old', [1, 0]);
+    await polls(1);
+    world.unread.set('ghost', [1, 0]); // makes the directory be asked
+    await polls(9);
+    assert.deepEqual(since(), ['ada stranded ghost']);
+    assert.equal(lines().filter((line) => line.includes('do not look here: old')).length, 1);
+  });
+});
+
+describe('urgent mail, from poll to stream', () => {
+  test('trap 50: only a silence that every inbox vouches for', async () => {
+    const urgent = (b: ReturnType<typeof bench>) => b.world.unread.set('ada', [1, 1]);
+    const whole = bench(['ada', 'bo']);
+    urgent(whole);
+    await whole.polls(7);
+    assert.deepEqual(whole.since(), ['ada urgent-unanswered ada', 'bo urgent-unanswered ada']);
+
+    const unlooked = bench(['ada', 'bo']);
+    urgent(unlooked);
+    await unlooked.polls(1);
+    await unlooked.polls(9, ['bo']);
+    assert.deepEqual(unlooked.since(), [], 'bo was not looked at since');
+    await unlooked.polls(1);
+    assert.equal(unlooked.since().length, 2);
+
+    const missing = bench(['ada', 'bo']);
+    missing.world.walkAt = 1;
+    urgent(missing);
+    await missing.polls(9);
+    assert.deepEqual(missing.since(), [], 'some mail could not be had');
+
+    const unwatched = bench(['ada']);
+    unwatched.world.members.set('cy', MEMBER);
+    urgent(unwatched);
+    unwatched.world.unread.set('ghost', [1, 0]);
+    await unwatched.polls(9);
+    assert.deepEqual(unwatched.since(), ['ada stranded ghost'], 'cy is a member that is not watched');
+
+    const broken = bench(['ada', 'bo']);
+    urgent(broken);
+    for (let n = 0; n < 5; n += 1) {
+      await broken.polls(4);
+      await broken.fails();
+    }
+    assert.deepEqual(broken.since(), [], 'the list failed in between');
+  });
+
+  test('mail that it sent is an act, wherever it lies', async () => {
+    const { polls, since, tells, world } = bench(['ada', 'bo']);
+    world.unread.set('ada', [1, 1]);
+    for (let n = 1; n < 6; n += 1) {
+      await polls(3);
+      tells('bo', { event: 'new', id: n, from: 'ada' });
+    }
+    assert.deepEqual(since(), []);
+    await polls(7);
+    assert.equal(since().length, 2);
+  });
+});
+
+describe('the activity report', () => {
+  test('says what was seen, from which message on, and up to which every inbox was looked at', async () => {
+    const { alarms, polls, tells, world, clock } = bench(['ada', 'bo']);
+    assert.deepEqual([alarms.activity().floor, alarms.activity().upTo], [null, null]);
+    tells('ada', { event: 'armed', cursor: 4 });
+    tells('bo', { event: 'armed', cursor: 9 });
+    world.unread.set('ada', [2, 0]);
+    await polls(2);
+    tells('ada', { event: 'new', id: 12, from: 'bo' });
+    const sentAt = clock.now();
+    await polls(2);
+    world.unread.set('ada', [1, 0]);
+    await polls(1);
+    const { floor, upTo, personas } = alarms.activity();
+    assert.deepEqual([floor, upTo], [9, 12]);
+    assert.deepEqual(personas.get('bo'), { watched: true, sent: { id: 12, at: sentAt }, read: null });
+    assert.deepEqual(personas.get('ada'), { watched: true, sent: null, read: { after: 12, at: clock.now() } });
+    world.walkAt = 1;
+    assert.equal(alarms.activity().upTo, null);
+  });
+
+  test('what was read between two polls was read after what was known at the first, not at the second', async () => {
+    const { alarms, polls, tells, world } = bench(['ada', 'bo']);
+    tells('bo', { event: 'new', id: 5, from: 'cy' });
+    world.unread.set('ada', [1, 0]);
+    await polls(2);
+    tells('bo', { event: 'new', id: 6, from: 'cy' });
+    world.unread.delete('ada');
+    await polls(1);
+    assert.equal(alarms.activity().personas.get('ada')?.read?.after, 5);
+  });
+
+  test('an author that is suppressed is not watched in that sense, and a member without a watch covers nothing', async () => {
+    const { alarms, polls } = bench(['ada', 'bo'], ['bo']);
+    await polls(2);
+    assert.equal(alarms.activity().personas.get('bo')?.watched, false);
+    const other = bench(['ada']);
+    other.world.members.set('typo', EMPTY_HANDED);
+    other.world.unread.set('typo', [1, 0]);
+    await other.polls(5);
+    assert.equal(other.alarms.activity().upTo, null);
+  });
+});

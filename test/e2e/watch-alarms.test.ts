@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FakeHive, fakeHive } from '../kit/fake-hive.ts';
+import { type Cli, runCli, startCli } from '../kit/process.ts';
+import { type Scratch, scratch } from '../kit/scratch.ts';
+import { until } from '../kit/until.ts';
+
+const ONCE_MORE = ['--delivery', 'at-least-once', '--wait', '0', '--resync-every', '1'];
+const watch = (hive: FakeHive, ...args: readonly string[]): Cli =>
+  startCli(['watch', '--hive', hive.url, '--poll-seconds', '1', ...args]);
+const check = async (files: Scratch, persona: string, since: number, ...more: readonly string[]) => {
+  const asked = ['--activity-file', files.at('seen.json'), '--check-activity', persona, '--since-id', String(since)];
+  const { code, stdout } = await runCli(['watch', ...asked, ...more]);
+  return { code, stdout };
+};
+
+/** The directory says that `empty` own nothing, and everybody else something. */
+function emptyHanded(hive: FakeHive, ...empty: readonly string[]): void {
+  const edit = ({ result }: Record<string, unknown>) => ({
+    result: (result as { persona: string }[]).map((entry) => ({
+      ...entry,
+      memory_count: empty.includes(entry.persona) ? 0 : 9,
+    })),
+  });
+  hive.fail({ is: 'edit', edit }, { endpoint: 'personas' });
+}
+
+const reasons = (files: Scratch, name: string): unknown[] =>
+  files.events(`events.${name}.ndjson`).flatMap(({ event, reason }) => (event === 'alert' ? [reason] : []));
+
+describe('alarms of a hive, headless', { concurrency: true }, () => {
+  test('trap 46: stranded mail is told in the files of members, and to a command by name', async () => {
+    using files = scratch();
+    await using hive = await fakeHive({ personas: ['ada', 'adda', 'all'] });
+    emptyHanded(hive, 'adda', 'all');
+    const exec = `test -z "$KIJITOMON_STRANDED" || echo "$KIJITOMON_PERSONA $KIJITOMON_STRANDED" >> ${files.at('log')}`;
+    await using told = watch(hive, ...ONCE_MORE, '--events-file-template', files.at('events.{persona}.ndjson'));
+    await using run = watch(hive, ...ONCE_MORE, '--emit', 'exec-per-event', '--exec', exec);
+    await until('both watch', () => /watching 3 of 3/.test(told.stderr) && /watching 3 of 3/.test(run.stderr));
+    hive.deliver('adda');
+    hive.deliver('all');
+    await until('the alarm', () => reasons(files, 'ada').includes('stranded') && files.text('log') !== '');
+    assert.deepEqual([reasons(files, 'adda'), reasons(files, 'all')], [[], []]);
+    assert.equal(files.text('log'), 'ada adda,all\n');
+    await told.says(/mail lies where nobody was ever seen to read it: adda \(1 unread\), all \(1 unread\)/);
+  });
+
+  test('trap 10: a file that can not be written leaves the alarm for later, and the log has it', async () => {
+    using files = scratch();
+    await using hive = await fakeHive({ personas: ['ada', 'adda'] });
+    emptyHanded(hive, 'adda');
+    const noting = `case "$KIJITOMON_REASON" in stranded) test -e ${files.at('open')} || exit 3; echo told >> ${files.at('log')};; esac`;
+    await using cli = watch(hive, ...ONCE_MORE, '--emit', 'exec-per-event', '--exec', noting);
+    await cli.says(/watching 2 of 2/);
+    hive.deliver('adda');
+    await cli.says(/nobody was ever seen to read it: adda/);
+    await sleep(2000);
+    assert.equal(files.text('log'), '');
+    files.write('open', '');
+    await until('it is told', () => files.text('log') !== '');
+    await sleep(3000);
+    assert.equal(files.text('log'), 'told\n');
+  });
+
+  test('as revision 6 there are none, and each has a flag', async () => {
+    using files = scratch();
+    await using hive = await fakeHive({ personas: ['ada', 'adda'] });
+    emptyHanded(hive, 'adda');
+    const into = (name: string) => ['--events-file-template', files.at(`events.${name}-{persona}.ndjson`)];
+    await using old = watch(hive, '--resync-every', '1', ...into('old'));
+    await using quiet = watch(hive, ...ONCE_MORE, '--no-stranded-alerts', ...into('quiet'));
+    await until('both watch', () => /watching 2 of 2/.test(old.stderr) && /watching 2 of 2/.test(quiet.stderr));
+    hive.deliver('adda');
+    hive.deliver('ada', { from: 'bo', urgent: true });
+    await until('the other alarm', () => reasons(files, 'quiet-ada').length > 0);
+    await sleep(2000);
+    assert.deepEqual(new Set(reasons(files, 'quiet-ada')), new Set(['urgent-unanswered']));
+    assert.deepEqual(reasons(files, 'old-ada'), []);
+    assert.doesNotMatch(old.stderr, /nobody was ever seen/);
+  });
+});
+
+describe('--activity-file and --check-activity', () => {
+  test('trap 50: active by what it sent or read, silent where all was watched, and else not observable', async () => {
+    using files = scratch();
+    await using hive = await fakeHive({ personas: ['ada', 'bo'] });
+    const first = hive.deliver('ada');
+    assert.equal((await check(files, 'ada', first)).code, 2, 'there is no report');
+    const cli = watch(hive, ...ONCE_MORE, '--activity-file', files.at('seen.json'));
+    await using _ = cli;
+    const upTo = (id: number) =>
+      until(`all was looked at since ${id}`, () => Number(files.json('seen.json')?.observed_to_id ?? -1) >= id);
+    await upTo(first);
+    assert.equal(statSync(files.at('seen.json')).mode & 0o777, 0o600);
+    assert.equal((await check(files, 'ada', first - 1)).code, 2, 'before the watch began');
+
+    const asked = hive.deliver('ada', { from: 'bo' });
+    await upTo(asked);
+    const silent = await check(files, 'ada', asked, '--waits', '1');
+    assert.match(
+      silent.stdout,
+      /^ada: nothing was seen of it since message 2 after 1 wait; nothing was seen of it before\n$/,
+    );
+    assert.equal(silent.code, 1);
+    assert.equal((await check(files, 'nobody', asked)).code, 2);
+    assert.equal((await check(files, 'bo', first)).code, 0, 'bo sent the message after it');
+
+    hive.markRead('ada');
+    await until('the read', () => /"read":\{"after_id"/.test(files.text('seen.json')));
+    assert.equal((await check(files, 'ada', asked)).code, 0);
+    const answer = hive.deliver('bo', { from: 'ada' });
+    await upTo(answer);
+    assert.match((await check(files, 'ada', asked)).stdout, /^ada: sent message 3, /);
+
+    await hive.refuse();
+    await until('nothing is covered', () => files.json('seen.json')?.observed_to_id === null);
+    assert.equal((await check(files, 'bo', answer)).code, 2, 'an outage is no silence');
+    await cli.stop();
+    files.write('seen.json', '{"schema": 1');
+    assert.equal((await check(files, 'bo', answer)).code, 2, 'a torn report says nothing');
+  });
+});
