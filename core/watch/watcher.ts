@@ -93,8 +93,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (out.save) keep();
     if (out.offer.length === 0) {
       // Nothing is held, or the inbox can't be read now and its next healthy look offers again.
-      if (input.is === 'looked' && retryAt !== null)
-        put({ is: 'told', at: input.at, persona: persona.id, events: [] }); // what was refused is not wanted any more
+      if (input.is === 'looked' && retryAt !== null) put({ is: 'told', at: input.at, persona: persona.id, events: [] }); // what was refused is not wanted any more
       if (input.is !== 'beat') retryAt = null;
       if (sink.keeps && out.save && !sameSaved(out.kept, lastKept)) await keepInSink(out.kept, abort);
       return;

@@ -95,7 +95,7 @@ describe('what is wrong around it ends the start with 2 as well', { concurrency:
     await refused(['--hive', hive.url], /connection refused.*check that the server is running/);
   });
 
-  test('a lock that another holds, when it is the only persona; else the others are watched', async () => {
+  test('trap 44: a lock that another holds stops a start when it is the only persona; else the others are watched', async () => {
     using files = scratch();
     await using hive = await fakeHive({ personas: ['ada', 'bo'] });
     const args = ['--hive', hive.url, '--state-file', files.at('hive.json')];
