@@ -17,11 +17,13 @@ const HEARTBEAT_SECONDS = 120;
  * where they were not (Kijito contract i). Checked by the parser of `hivebar watch`.
  *
  * @param directory where the service keeps its files
- * @throws Fault `usage`, also for what a service can not have: a relative path, a cache, `--self-test`, `--seed-at`
+ * @throws Fault `usage`, also for what a service can not have: a relative path, a cache, `--seed-at`, what ends by
+ * itself
  */
 export function serviceFlags(directory: string, given: readonly string[]): ServiceFlags {
   const asked = planOf(given).plan;
   if (asked.selfTest) throw refused('--self-test: ends by itself; run hivebar watch --self-test by hand');
+  if (asked.checkActivity !== null) throw refused('--check-activity: answers and ends; run it by hand');
   if (asked.seedAt !== null)
     throw refused(
       `--seed-at ${asked.seedAt}: every restart would begin there again, and tell everything after it again`,
@@ -51,10 +53,11 @@ function refused(message: string): Error {
   return usage(new Error(message));
 }
 
-function pathsOf({ stateFile, tokenFile, emit }: WatchPlan): readonly (readonly [string, string])[] {
+function pathsOf({ stateFile, tokenFile, activityFile, emit }: WatchPlan): readonly (readonly [string, string])[] {
   const all: readonly (readonly [string, string | null])[] = [
     ['--state-file', stateFile],
     ['--token-file', tokenFile],
+    ['--activity-file', activityFile],
     ['--events-file', emit.is === 'file' ? emit.path : null],
     ['--events-file-template', emit.is === 'template' ? emit.template : null],
   ];

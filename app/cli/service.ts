@@ -8,6 +8,7 @@ import { usage } from './outcome.ts';
 import { serviceFlags } from './service-flags.ts';
 import { hostOs } from './service-host.node.ts';
 import { loggingTo } from './service-log.node.ts';
+import { olderMonitor } from './service-older.ts';
 import { heldLock, purge, purgeOf } from './service-purge.ts';
 import { checkTokenFile } from './service-token.ts';
 import { stderrLog } from './stderr-log.ts';
@@ -139,6 +140,8 @@ async function headless({ word, purge: purges, flags: given }: Asked, disk: Disk
     return said(io, `${other.path} starts Hivebar at login, and two would tell everything twice: ${REMOVE_TRAY}`);
   if (plan.tokenFile !== null) checkTokenFile(disk, plan.tokenFile);
   else if (io.env.KIJITOMON_TOKEN) io.err(`hivebar service: ${TOKEN_LEFT_OUT}\n`);
+  const older = before.is === 'ours' ? null : olderMonitor(plan, disk, io.env);
+  if (older !== null) return said(io, older);
   await service.install(flags);
   io.out(`${printable(headlessSentence(service.look()))}\n`);
   if (plan.emit.is === 'template') io.out(`${printable(`follow a persona: tail -F ${plan.emit.template}`)}\n`);

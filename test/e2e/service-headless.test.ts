@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { silentLog } from '../../core/ports/index.ts';
+import { lockFile, realDisk } from '../../core/state/index.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
+import { leaveState } from '../kit/old-monitor.ts';
 import { runCli, startCli } from '../kit/process.ts';
 import { scratch } from '../kit/scratch.ts';
 import { supervise } from '../kit/supervisor.ts';
@@ -60,6 +63,8 @@ describe('hivebar service --headless', () => {
       [['--poll-seconds', '0'], /--poll-seconds 0: must be at least 1/],
       [['--persona', 'a', '--seed-at', '3'], /every restart would begin there again/],
       [['--self-test'], /ends by itself/],
+      [['--activity-file', '/a', '--check-activity', 'ada', '--since-id', '3'], /answers and ends/],
+      [['--activity-file', 'a.json'], /a\.json: must be an absolute path/],
       [['--token-file', 'token'], /token: must be an absolute path/],
     ] as const) {
       const ran = await home.run(['service', 'install', '--headless', '--', ...flags]);
@@ -107,6 +112,25 @@ describe('hivebar service --headless', () => {
     assert.equal(existsSync(join(home.home, UNIT)), false);
   });
 
+  test('the monitor that was there is stopped and taken over first', async () => {
+    using home = trayHome(null);
+    const env = withSystemd(home);
+    const old = join(home.home, '.cache', 'kijito-inbox-monitor');
+    const state = leaveState(old, 'ada', 'http://127.0.0.1:7474', 5);
+    const install = ['service', 'install', '--headless'];
+    const fresh = await home.run(install, { env });
+    assert.equal(fresh.code, 1);
+    assert.ok(fresh.stderr.includes(`${state} is where another monitor stood`), fresh.stderr);
+    assert.equal(existsSync(join(home.home, UNIT)), false);
+    assert.equal((await home.run(['migrate', '--headless'])).code, 0);
+    assert.equal((await home.run(install, { env })).code, 0);
+    await home.run(['service', 'uninstall', '--headless'], { env });
+    using _lock = lockFile(realDisk(silentLog), state);
+    const running = await home.run(install, { env });
+    assert.equal(running.code, 1);
+    assert.ok(running.stderr.includes(`${state}.lock is held: another monitor runs`), running.stderr);
+  });
+
   test('uninstall --purge says what it removes, and leaves events and what is not its own', async () => {
     using home = trayHome();
     const env = withSystemd(home);
@@ -132,42 +156,45 @@ describe('hivebar service --headless', () => {
 });
 
 describe('the unit under a supervisor', () => {
-  test('kill -9 again and again: nothing is lost, at most one repeat a kill', { timeout: 240_000 }, async () => {
-    await using hive = await fakeHive({ personas: ['ada', 'bo'] });
-    using home = trayHome();
-    const flags = ['--hive', hive.url, '--poll-seconds', '1'];
-    const { stdout: unit } = await home.run(['service', 'print', '--headless', '--', ...flags]);
-    await using supervisor = supervise(unit, home.env);
-    const told = (persona: string): readonly number[] =>
-      linesOf(home.at('headless'), `events.${persona}.ndjson`)
-        .map((line) => JSON.parse(line) as { event: string; id: number })
-        .flatMap(({ event, id }) => (event === 'new' ? [id] : []));
-    const armed = (): number =>
-      ['ada', 'bo'].reduce(
-        (sum, name) =>
-          sum + linesOf(home.at('headless'), `events.${name}.ndjson`).filter((l) => l.includes('"armed"')).length,
-        0,
-      );
-    await until('both are armed', () => armed() === 2);
-    const sent = { ada: [] as number[], bo: [] as number[] };
-    const kills = 8;
-    for (let kill = 1; kill <= kills; kill += 1) {
-      for (const name of ['ada', 'bo'] as const) for (let n = 0; n < 3; n += 1) sent[name].push(hive.deliver(name));
-      // Killed with the first line of a batch on the disk, or with mail that nobody has looked at, in turns.
-      const last = sent.ada.at(-3) ?? 0;
-      if (kill % 2 === 1) await until(`mail ${last} is told`, () => told('ada').includes(last));
-      supervisor.kill();
-      await until(`start ${kill + 1}`, () => supervisor.starts === kill + 1);
-      if (kill % 2 === 0) await until('it is up', () => told('ada').includes(last), 30_000);
-    }
-    for (const name of ['ada', 'bo'] as const) {
-      await until(`all mail of ${name}`, () => sent[name].every((id) => told(name).includes(id)), 60_000);
-      const ids = told(name);
-      assert.deepEqual([...new Set(ids)], sent[name]);
-      assert.ok(ids.length - sent[name].length <= kills, `${ids.length - sent[name].length} repeats`);
-    }
-    assert.equal(supervisor.downFor, null);
-  });
+  for (const delivery of ['at-most-once', 'at-least-once'])
+    test(`kill -9 again and again, ${delivery}: nothing is lost, at most one repeat a kill`, {
+      timeout: 240_000,
+    }, async () => {
+      await using hive = await fakeHive({ personas: ['ada', 'bo'] });
+      using home = trayHome();
+      const flags = ['--hive', hive.url, '--poll-seconds', '1', '--delivery', delivery];
+      const { stdout: unit } = await home.run(['service', 'print', '--headless', '--', ...flags]);
+      await using supervisor = supervise(unit, home.env);
+      const told = (persona: string): readonly number[] =>
+        linesOf(home.at('headless'), `events.${persona}.ndjson`)
+          .map((line) => JSON.parse(line) as { event: string; id: number })
+          .flatMap(({ event, id }) => (event === 'new' ? [id] : []));
+      const armed = (): number =>
+        ['ada', 'bo'].reduce(
+          (sum, name) =>
+            sum + linesOf(home.at('headless'), `events.${name}.ndjson`).filter((l) => l.includes('"armed"')).length,
+          0,
+        );
+      await until('both are armed', () => armed() === 2);
+      const sent = { ada: [] as number[], bo: [] as number[] };
+      const kills = 8;
+      for (let kill = 1; kill <= kills; kill += 1) {
+        for (const name of ['ada', 'bo'] as const) for (let n = 0; n < 3; n += 1) sent[name].push(hive.deliver(name));
+        // Killed with the first line of a batch on the disk, or with mail that nobody has looked at, in turns.
+        const last = sent.ada.at(-3) ?? 0;
+        if (kill % 2 === 1) await until(`mail ${last} is told`, () => told('ada').includes(last));
+        supervisor.kill();
+        await until(`start ${kill + 1}`, () => supervisor.starts === kill + 1);
+        if (kill % 2 === 0) await until('it is up', () => told('ada').includes(last), 30_000);
+      }
+      for (const name of ['ada', 'bo'] as const) {
+        await until(`all mail of ${name}`, () => sent[name].every((id) => told(name).includes(id)), 60_000);
+        const ids = told(name);
+        assert.deepEqual([...new Set(ids)], sent[name]);
+        assert.ok(ids.length - sent[name].length <= kills, `${ids.length - sent[name].length} repeats`);
+      }
+      assert.equal(supervisor.downFor, null);
+    });
 
   test('trap 37: a place that can not be written to ends it with 2, and it is not started again', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
