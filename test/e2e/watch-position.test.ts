@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  symlinkSync,
+} from 'node:fs';
 import { describe, test } from 'node:test';
 import { type FakeHive, fakeHive } from '../kit/fake-hive.ts';
 import { type Cli, type CliOptions, type EventLine, startCli } from '../kit/process.ts';
@@ -239,10 +249,11 @@ describe('what can not be a position', { concurrency: 4 }, () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     await using cli = watch(hive, files);
     await cli.event('armed');
-    const inode = lstatSync(files.at('hive.ada.json')).ino;
+    const before = openSync(files.at('hive.ada.json'), 'r');
     const id = hive.deliver('ada');
     await until('it is replaced', () => files.json('hive.ada.json')?.cursor === id);
-    assert.notEqual(lstatSync(files.at('hive.ada.json')).ino, inode);
+    assert.equal(fstatSync(before).nlink, 0, 'the file that was there has no name any more');
+    closeSync(before);
     await using second = watch(hive, files);
     assert.deepEqual(await second.ended(), { code: 2, signal: null });
     assert.match(second.stderr, /in use by another process/);
