@@ -64,7 +64,7 @@ describe('hivebar service --headless', () => {
       [['--persona', 'a', '--seed-at', '3'], /every restart would begin there again/],
       [['--self-test'], /ends by itself/],
       [['--activity-file', '/a', '--check-activity', 'ada', '--since-id', '3'], /answers and ends/],
-      [['--activity-file', 'a.json'], /a\.json: must be an absolute path/],
+      [['--delivery', 'at-least-once', '--activity-file', 'a.json'], /a\.json: must be an absolute path/],
       [['--token-file', 'token'], /token: must be an absolute path/],
     ] as const) {
       const ran = await home.run(['service', 'install', '--headless', '--', ...flags]);
