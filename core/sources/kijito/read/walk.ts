@@ -1,5 +1,5 @@
 import { type Count, exactly, faultOf, merged, type Span, spanAround, UNKNOWN } from '../../../model/index.ts';
-import type { Hole, Row } from '../../source.ts';
+import type { Row } from '../../source.ts';
 import type { Window } from '../client.ts';
 import type { Reading } from './answer.ts';
 import type { Page, WireRow } from './page.ts';
@@ -39,44 +39,53 @@ export function walkBack(newest: Page, walk: Walk): Window | Promise<Window> {
 }
 
 async function walkOn(newest: Page, walk: Walk): Promise<Window> {
-  const pages: Row[][] = [keep(newest.rows, walk)];
+  /** What is kept of each page, which itself is let go: bodies of messages may be large. */
+  const kept: Row[][] = [];
+  /** The last page until it is trimmed: at the end, or while the next is on its way. */
+  let whole: Page | null = newest;
+  const trim = (): void => {
+    if (whole !== null) kept.push(keep(whole.rows, walk));
+    whole = null;
+  };
   const spans: Span[] = [...spanOf(newest.rows, walk.after)];
-  const found = (hole: { readonly hole?: Hole }, unread: Count = newest.unread): Window => ({
-    ...windowOf(newest),
-    rows: pages.reverse().flat(),
-    unread,
-    ...hole,
-  });
+  const found = (unread: Count = newest.unread): Window => {
+    trim();
+    return { ...windowOf(newest), rows: kept.toReversed().flat(), unread };
+  };
   const holed = (why: string): Window => {
-    const walked = pages.slice(1).reduce((sum, rows) => sum + rows.length, 0);
+    const window = found();
+    const walked = kept.slice(1).reduce((sum, rows) => sum + rows.length, 0);
+    const floor = newest.rows[0]?.id ?? null;
     const { omitted } = newest;
-    const hole = { why: `${walk.reading.from()}: ${why}`, spans: merged(spans), omitted, walked };
-    return found({ hole: { ...hole, floor: newest.rows[0]?.id ?? null } });
+    return { ...window, hole: { why: `${walk.reading.from()}: ${why}`, spans: merged(spans), omitted, floor, walked } };
   };
   let page = newest;
+  let pages = 1;
   let unread = newest.unreadHere;
   while (!reaches(page, walk.after)) {
     if (page.older.is !== 'older') return holed(page.older.is === 'unsaid' ? page.older.why : 'it ends');
     const known = spanAround(walk.done, page.older.before - 1);
     const before = known?.from ?? page.older.before;
     if (before <= walk.after + 1) break;
-    if (pages.length === PAGE_BUDGET)
-      return holed(`the cursor ${walk.after} is not reached within ${PAGE_BUDGET} pages`);
+    if (pages === PAGE_BUDGET) return holed(`the cursor ${walk.after} is not reached within ${PAGE_BUDGET} pages`);
     try {
-      page = await walk.older(before);
+      const coming = walk.older(before);
+      trim();
+      page = await coming;
     } catch (error) {
       walk.signal.throwIfAborted();
       return holed(faultOf(error, walk.reading.scope).message);
     }
     const newestId = page.rows.at(-1)?.id ?? 0;
     if (newestId >= before) return holed(`asked for rows before ${before}, it holds ${newestId}`);
-    pages.push(keep(page.rows, walk));
+    pages += 1;
+    whole = page;
     // From its oldest row up to where it was asked from, this page leaves nothing out.
     spans.push(...spanOf(page.rows, walk.after, before - 1));
     unread = unread === null || page.unreadHere === null || known !== null ? null : unread + page.unreadHere;
   }
-  if (pages.length === 1 || page.older.is !== 'whole') return found({});
-  return found({}, unread === null ? UNKNOWN : exactly(unread));
+  if (pages === 1 || page.older.is !== 'whole') return found();
+  return found(unread === null ? UNKNOWN : exactly(unread));
 }
 
 /** Ids are whole numbers: nothing lies between the cursor and the id after it. */
