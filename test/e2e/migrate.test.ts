@@ -82,6 +82,18 @@ describe('hivebar migrate, into the tray program', () => {
     );
   });
 
+  test('a further hive of the settings: under the name that its persona has there', async () => {
+    await using hive = await hiveOf(3);
+    using home = trayHome({ primary: { is: 'local' }, hives: [{ name: 'far', base: hive.url }], pollSeconds: 1 });
+    leaveState(cache(home), 'ada', hive.url, 1);
+    const { code, stdout } = await home.run(['migrate']);
+    assert.equal(code, 0);
+    assert.match(stdout, /^far-ada: went from no position to 1 /);
+    await using tray = await home.start();
+    await tray.until('mail 3', () => home.mail('far-ada').includes(3));
+    assert.deepEqual(home.mail('far-ada'), [2, 3]);
+  });
+
   test('refused while Hivebar runs, with nothing changed', async () => {
     await using hive = await hiveOf(3);
     using home = trayHome(settings(hive));

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { errnoOf } from '../../../core/state/index.ts';
+import { errnoOf, ioFault } from '../../../core/state/index.ts';
 import { type OldState, oldState } from './old-state.ts';
 
 /** One directory of a deployed monitor, as it is; nothing in it is touched. */
@@ -36,14 +36,14 @@ export function deployedDirectories(env: Readonly<Record<string, string | undefi
   return [...new Set(all)];
 }
 
-/** Null: there is no such directory. @throws Error of node:fs for one that can not be read */
+/** Null: there is no such directory. @throws Fault `unreadable` */
 export function lookInto(directory: string): Deployed | null {
   let names: readonly string[];
   try {
     names = readdirSync(directory).toSorted();
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return null;
-    throw error;
+    throw ioFault(error, directory, 'unreadable');
   }
   const paths = names.map((name) => join(directory, name));
   return {
