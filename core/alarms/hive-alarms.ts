@@ -6,7 +6,7 @@ import type { Level, Levels, Roll, Source } from '../sources/index.ts';
 import type { ActivityReport, Observed } from './activity.ts';
 import { createCoverage } from './coverage.ts';
 import { type Judgement, judge } from './judge.ts';
-import { type Counts, observe } from './observe.ts';
+import { type Counts, observe, type Sent } from './observe.ts';
 import { alarmsOf, type Kind, latched, type Raising, raisings, released } from './raise.ts';
 import { recipients } from './route.ts';
 import { type AlarmRules, NOTHING_OBSERVED, seenOf } from './state.ts';
@@ -51,6 +51,8 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
   const coverage = createCoverage();
   const began = clock.now();
   let state = NOTHING_OBSERVED;
+  /** The newest message of each sender that `state` does not know of yet. */
+  const sent = new Map<string, Sent>();
   let newest = 0;
   /** At the last tick: what was read since was read after it. */
   let newestBefore = 0;
@@ -61,14 +63,21 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
   const logged: Record<Kind | 'quiet', Set<string>> = { stranded: new Set(), urgent: new Set(), quiet: new Set() };
 
   function told(fact: Extract<Fact, { is: 'told' }>): void {
-    const messages: { readonly from: string; readonly id: number }[] = [];
+    const at = clock.monotonic();
     for (const event of fact.events) {
-      if (event.event === 'new') messages.push(event);
-      else if (event.event === 'armed') coverage.armed(fact.persona, event.cursor);
+      if (event.event === 'armed') coverage.armed(fact.persona, event.cursor);
+      if (event.event !== 'new') continue;
+      const { from, id } = event;
+      newest = Math.max(newest, id);
+      if ((sent.get(from)?.id ?? 0) < id) sent.set(from, { from, id, at });
     }
-    if (messages.length === 0) return;
-    for (const { id } of messages) newest = Math.max(newest, id);
-    state = observe(state, { at: clock.monotonic(), is: 'sent', messages }, rules);
+  }
+
+  /** What was sent since the last time, all at once: a storm has a fact for each inbox. */
+  function hearSenders(): void {
+    if (sent.size === 0) return;
+    state = observe(state, { at: clock.monotonic(), is: 'sent', messages: [...sent.values()] }, rules);
+    sent.clear();
   }
 
   /** Since when all mail of every member was had and told; null: some was not. */
@@ -79,6 +88,7 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
   }
 
   async function heard(levels: Levels | null, abort: AbortSignal): Promise<void> {
+    hearSenders();
     const at = clock.monotonic();
     if (levels === null) state = observe(state, { at, is: 'unobserved' }, rules);
     else state = observe(state, { at, is: 'polled', counts: countsOf(levels), newest: newestBefore }, rules);
@@ -165,10 +175,12 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
       }
     },
     gap() {
+      hearSenders();
       state = observe(state, { at: clock.monotonic(), is: 'unobserved' }, rules);
     },
     heard,
     activity() {
+      hearSenders();
       const wall = clock.now() - clock.monotonic();
       const personas = new Map<string, Observed>();
       for (const address of new Set([...watched.keys(), ...state.seen.keys()])) {

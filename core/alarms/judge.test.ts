@@ -38,7 +38,7 @@ function hive(rules: Partial<AlarmRules> = {}) {
       return made;
     },
     sends(from: string, id = 9) {
-      state = observe(state, { at, is: 'sent', messages: [{ from, id }] }, all);
+      state = observe(state, { at, is: 'sent', messages: [{ from, id, at }] }, all);
       return made;
     },
     unobserved() {

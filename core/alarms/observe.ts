@@ -9,9 +9,16 @@ import { type AlarmRules, type AlarmState, type Held, MOST_SEEN } from './state.
  */
 export type Observation = { readonly at: number } & (
   | { readonly is: 'polled'; readonly counts: ReadonlyMap<string, Counts>; readonly newest: number }
-  | { readonly is: 'sent'; readonly messages: readonly { readonly from: string; readonly id: number }[] }
+  | { readonly is: 'sent'; readonly messages: readonly Sent[] }
   | { readonly is: 'unobserved' }
 );
+
+/** A message that was told, and when, monotonic. */
+export interface Sent {
+  readonly from: string;
+  readonly id: number;
+  readonly at: number;
+}
 
 /** Null: not known. */
 export interface Counts {
@@ -23,7 +30,7 @@ export interface Counts {
 export function observe(state: AlarmState, seeing: Observation, rules: AlarmRules): AlarmState {
   switch (seeing.is) {
     case 'sent':
-      return sent(state, seeing.messages, seeing.at);
+      return sent(state, seeing.messages);
     case 'unobserved':
       return { ...state, polledAt: null, held: new Map([...state.held].map(([name, held]) => [name, broken(held)])) };
     case 'polled':
@@ -31,18 +38,14 @@ export function observe(state: AlarmState, seeing: Observation, rules: AlarmRule
   }
 }
 
-function sent(
-  state: AlarmState,
-  messages: readonly { readonly from: string; readonly id: number }[],
-  at: number,
-): AlarmState {
+function sent(state: AlarmState, messages: readonly Sent[]): AlarmState {
   const held = new Map(state.held);
   const seen = new Map(state.seen);
-  for (const { from, id } of messages) {
+  for (const { from, id, at } of messages) {
     const before = seen.get(from) ?? NOT_SEEN;
     if (before.sent !== null && before.sent.id >= id) continue; // told once more
     const own = held.get(from);
-    if (own?.silence) held.set(from, { ...own, silence: begun(own.urgent, at) });
+    if (own?.silence) held.set(from, { ...own, silence: begun(own.urgent, at, 0) });
     remember(seen, from, { ...before, sent: { id, at } });
   }
   return { ...state, held, seen };
@@ -85,14 +88,14 @@ function heldNow(
 ): Held {
   const polls = isPoll ? 1 : 0;
   const quiet = before === undefined || isRead || urgent === 0 ? null : before.silence;
-  const silence = quiet === null ? begun(urgent, at) : { since: quiet.since, polls: quiet.polls + polls };
+  const silence = quiet === null ? begun(urgent, at, 1) : { since: quiet.since, polls: quiet.polls + polls };
   if (before === undefined) return { unread, urgent, since: at, polls: 1, silence };
   return { unread, urgent, since: before.since, polls: before.polls + polls, silence };
 }
 
-/** A silence that begins with this poll, if there is anything urgent to be silent about. */
-function begun(urgent: number, at: number): Held['silence'] {
-  return urgent === 0 ? null : { since: at, polls: 1 };
+/** A silence that begins now, with a poll or between two, if there is anything urgent to be silent about. */
+function begun(urgent: number, at: number, polls: 0 | 1): Held['silence'] {
+  return urgent === 0 ? null : { since: at, polls };
 }
 
 function broken(held: Held): Held {
