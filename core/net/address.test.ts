@@ -115,7 +115,8 @@ const CARRIED: readonly (readonly [AddressClass, string])[] = [
 
 for (const [is, tail] of CARRIED) {
   for (const prefix of ['::ffff:', '::', '::ffff:0:', '64:ff9b::', '64:ff9b:1::']) {
-    test(`D14: ${prefix}${tail} has the ${is} class of what it carries`, () => assert.equal(classOf(prefix + tail), is));
+    test(`D14: ${prefix}${tail} has the ${is} class of what it carries`, () =>
+      assert.equal(classOf(prefix + tail), is));
   }
   test(`D14: 2002:${tail}:: (6to4) is ${is}`, () => assert.equal(classOf(`2002:${tail}::`), is));
   test(`D14: Teredo by a ${is} server is ${is}`, () => assert.equal(classOf(`2001:0:${tail}::f7f7:f7f7`), is));
