@@ -95,9 +95,11 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
     newestBefore = newest;
     coverage.rested(at, newest);
     if (levels === null) return;
-    const roll = await rollFor(abort);
+    const known = source.roll?.() ?? null;
+    const early = judge(state, known, covered(), rules);
+    const roll = early.wantsRoll ? await rollAnew(abort) : known;
     if (roll === null || abort.aborted) return;
-    const now = judge(state, roll, covered(), rules);
+    const now = roll === known ? early : judge(state, roll, covered(), rules);
     state = released(state, now);
     sayInLog(now, roll);
     for (const alarm of alarmsOf(now)) {
@@ -107,12 +109,10 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
     for (const kind of ['stranded', 'urgent'] as const) if (now[kind].length === 0) owed[kind].clear();
   }
 
-  /** The directory as it is known; asked again where an inbox can not be judged by an older one. */
-  async function rollFor(abort: AbortSignal): Promise<Roll | null> {
-    const roll = source.roll?.() ?? null;
-    if (roll === null || !judge(state, roll, null, rules).wantsRoll) return roll;
+  /** The directory, asked again for inboxes that can not be judged by an older one. */
+  async function rollAnew(abort: AbortSignal): Promise<Roll | null> {
     const at = clock.monotonic();
-    if (at - askedAt < Math.max(ROLL_LEAST_MS, rules.pollMs)) return roll;
+    if (at - askedAt < Math.max(ROLL_LEAST_MS, rules.pollMs)) return source.roll?.() ?? null;
     askedAt = at;
     try {
       await source.personas(abort);
