@@ -32,6 +32,8 @@ export interface TrayWatches {
   addressOf(persona: string): string | null;
   /** How many it marked as read. Null: there is no such persona here, or its source has no way for it. */
   markRead(persona: string, which: Messages): number | null;
+  /** Looks at everything now; a directory that did not answer yet is asked at once. */
+  poll(): void;
   /** After a gap: connections are dropped, and everything is asked for at once. */
   renew(): void;
   /** Until the machine stops. */
@@ -84,7 +86,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
   // Met before: what is not known of it came to be while we were away, and is news.
   const isKnown = hive.isLocal || [...options.kept.values()].some((kept) => sameHive(kept.identity, hive));
   let listed = false;
-  /** Cuts the wait for the directory with the next gap. */
+  /** Cuts the wait for the directory: with the next gap, and when a person asks. */
   let patience = new AbortController();
 
   async function open(persona: Persona): Promise<Watcher> {
@@ -205,6 +207,12 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     }
   }
 
+  function hurry(): void {
+    const before = patience;
+    patience = new AbortController();
+    before.abort();
+  }
+
   return {
     rounds,
     addressOf: (persona) => addresses.get(persona) ?? null,
@@ -212,10 +220,12 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       const address = addresses.get(persona);
       return (address === undefined ? undefined : source.markRead?.(hive.named(address), which)) ?? null;
     },
+    poll() {
+      hurry();
+      rounds.poke(true);
+    },
     renew() {
-      const before = patience;
-      patience = new AbortController();
-      before.abort();
+      hurry();
       alarms.gap();
       rounds.renew();
     },

@@ -225,7 +225,7 @@ function settingsOf(settings: Settings, plan: TrayPlan): Settings {
 
 function poll(watches: readonly TrayWatches[], persona: string | null): boolean {
   if (persona === null) {
-    for (const { rounds } of watches) rounds.poke(true);
+    for (const watch of watches) watch.poll();
     return true;
   }
   for (const { rounds, addressOf } of watches) {

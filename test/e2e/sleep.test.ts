@@ -107,6 +107,17 @@ describe('sleep and outages', { concurrency: true }, () => {
       assert.deepEqual(edges(home, 'ada'), ['alert', 'recovered']);
     });
 
+    test('one whose directory did not answer yet is asked at once when a person polls, whatever the wait is by then', async () => {
+      await using hive = await fakeHive({ personas: ['ada'] });
+      hive.fail({ is: 'status', status: 500 }, { endpoint: 'personas' });
+      using home = homeWith(hive, { pollSeconds: 3600 });
+      await using tray = await home.start(NO_SURFACES);
+      await until('a wait of 8 s', () => hive.asked('personas').length === 3, 20_000);
+      await hive.heal();
+      await tray.post('/api/v1/actions/poll', {});
+      await isUp(tray, 'ada', AT_ONCE_MS);
+    });
+
     test('S2: three polls refused and nothing unread; accepted again, JSON, stream and page are UP on the first good poll', async () => {
       await using hive = await fakeHive({ personas: ['ada'] });
       using home = homeWith(hive, { pollSeconds: 1, alertAfter: 3, holdSeconds: 0 });
