@@ -87,6 +87,8 @@ export function createRounds(options: RoundsOptions): Rounds {
   let isHearing = false;
   let hearing: Promise<void> = Promise.resolve();
   let ring: () => void = () => {};
+  /** Has the rest under way end in time for an inbox that fails, however long the list is held. */
+  let hurry: () => void = () => {};
 
   const adoption = options.adopt === null ? null : createAdoption(source, clock, options.adopt);
 
@@ -126,6 +128,7 @@ export function createRounds(options: RoundsOptions): Rounds {
         const outcome = await entry.watcher.look((run) => slots.run(slow, run), cutting.signal, abort);
         if (outcome.is === 'stopped') continue; // the end, or a gap, after which every inbox is looked at
         entry.healthy = outcome.is === 'healthy';
+        if (!entry.healthy) hurry();
         options.looked(entry.watcher, outcome);
         retryLater(entry);
       } while (entry.again && !abort.aborted);
@@ -239,8 +242,15 @@ export function createRounds(options: RoundsOptions): Rounds {
     ring = () => cut.abort();
     if (poked !== 'no') cut.abort();
     const failing = [...entries.values()].some((entry) => !entry.healthy);
+    let late: Disposable | null = null;
+    hurry = () => {
+      if (failing || options.holdMs === null) return;
+      late ??= clock.after(Math.max(0, started + options.intervalMs - clock.monotonic()), () => cut.abort());
+    };
     const answer = await pending.rest(started + options.intervalMs, failing, AbortSignal.any([abort, cut.signal]));
     ring = () => {};
+    hurry = () => {};
+    (late as Disposable | null)?.[Symbol.dispose]();
     if (poked === 'no') return answer;
     await clock.sleep(COALESCE_MS, abort);
     return null; // a poke speaks of later news than an answer that was on its way

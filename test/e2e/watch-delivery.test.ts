@@ -54,6 +54,8 @@ describe('a command that fails', { concurrency: 4 }, () => {
     hive.deliver('ada');
     await cli.until('trap 9: a new failure is said anew', () => count(cli.stderr, /exit 3 for/) === 2);
     assert.deepEqual(cli.lines, [], 'trap 9: never down the broken channel');
+    assert.deepEqual(await cli.stop(), { code: 0, signal: null });
+    assert.equal(stateOf(files).cursor, ids.at(-1), 'what is held at a stop stays above the cursor');
   });
 
   test('trap 2: no later message passes one that failed; trap 4: nor does the cursor', async () => {
@@ -278,6 +280,22 @@ describe('the hold', { concurrency: 3 }, () => {
     await hive.heal();
     const id = hive.deliver('ada');
     await until('it is told', () => stateOf(files).cursor === id, 30_000);
+  });
+
+  test('trap 60: a look that fails while the list is held is tried again at the interval, and not when the hold ends', async () => {
+    await using hive = await fakeHive({ personas: ['ada'] });
+    await using cli = watch(hive, ['--wait', '600', '--alert-after', '2']);
+    await cli.event('armed');
+    await until('the list is held', () => hive.asked('pending').some(({ url }) => url.includes('wait=600')));
+    hive.fail({ is: 'status', status: 500 }, { endpoint: 'inbox' });
+    const id = hive.deliver('ada');
+    await cli.event('alert', () => true, 40_000);
+    await hive.heal();
+    assert.equal((await cli.event('new', () => true, 40_000)).id, id);
+    assert.deepEqual(
+      cli.events.map(({ event }) => event),
+      ['armed', 'alert', 'recovered', 'new'],
+    );
   });
 
   test('trap 70: mail comes at once under an hour of interval, and SIGTERM does not wait for the hold', async () => {

@@ -270,7 +270,11 @@ describe('what can not be a position', { concurrency: 4 }, () => {
     assert.deepEqual(await fatal.ended(), { code: 2, signal: null });
     assert.match(fatal.stderr, /answered 401/);
     const failures = [await first(401, 'at-most-once'), await first(403, 'at-least-once')];
-    for (const cli of failures) await cli.event('alert');
+    for (const cli of failures) {
+      await cli.event('alert');
+      await cli.hive.heal();
+      await cli.event('recovered');
+    }
     for (const cli of [fatal, ...failures]) {
       await cli[Symbol.asyncDispose]();
       await cli.hive[Symbol.asyncDispose]();
