@@ -346,7 +346,7 @@ describe('field reports', { concurrency: 4 }, () => {
     concurrency: true,
   }, () => {
     /** More inboxes than the last record has bytes: each file is cut at another place. */
-    const NAMES = Array.from({ length: 320 }, (_, i) => `p${String(i).padStart(3, '0')}`);
+    const NAMES = Array.from({ length: 540 }, (_, i) => `p${String(i).padStart(3, '0')}`);
     const content = (n: number): string => `mail ${n} é 👩‍👩‍👧 😀`;
     /** Hundreds of files are flushed one by one. */
     const FLUSHED_MS = 60_000;
