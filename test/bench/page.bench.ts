@@ -62,7 +62,9 @@ async function firstContent() {
     page.on('response', (answer) => {
       const { pathname } = new URL(answer.url());
       if (pathname !== '/' && !pathname.startsWith('/assets/')) return;
-      bodies.push(answer.body());
+      const body = answer.body();
+      body.catch(() => {}); // one that comes while the page is closed is nobody's
+      bodies.push(body);
     });
     await page.goto(`http://127.0.0.1:${tray.port}/`);
     await page.locator('#link[data-link="live"]').waitFor();
