@@ -138,7 +138,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
 
   function startOf(saved: Saved | null, isForeign: boolean, isBorn: boolean): Start {
     if (saved !== null) return { is: 'resume' };
-    if (isForeign) return { is: 'baseline' };
+    if (isForeign) return { is: 'baseline', why: 'its kept position belongs to another inbox' };
     if (isBorn) return { is: 'born' };
     return isKnown ? { is: 'seed', id: 0 } : { is: 'baseline' };
   }

@@ -1,50 +1,66 @@
-import { spawn } from 'node:child_process';
-import type { Spawn } from './spawn.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Command, Ended, Spawn } from './spawn.ts';
 
 const STDERR_KEPT = 2000;
 
 export const realSpawn: Spawn = {
-  run: (command, signal) =>
-    new Promise((resolve) => {
-      const child = spawn(command.file, [...command.args], {
-        env: command.env,
-        detached: true,
-        stdio: ['ignore', 'ignore', 'pipe'],
-        windowsHide: true,
-      });
-      let stderr = '';
-      let timedOut = false;
-      const killGroup = (): void => {
-        if (child.pid === undefined) return;
-        try {
-          process.kill(-child.pid, 'SIGKILL');
-        } catch {
-          child.kill('SIGKILL'); // the group is gone already, or the platform has none
-        }
-      };
-      const timer = setTimeout(() => {
-        timedOut = true;
-        killGroup();
-      }, command.timeoutMs);
-      const cleanUp = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', killGroup);
-        child.stderr?.destroy(); // a grandchild may still hold the pipe open
-      };
-      signal.addEventListener('abort', killGroup, { once: true });
-      if (signal.aborted) killGroup();
-      child.stderr?.on('data', (chunk: Buffer) => {
-        if (stderr.length < STDERR_KEPT) stderr += chunk.toString('utf8').slice(0, STDERR_KEPT - stderr.length);
-      });
-      child.on('error', (error) => {
-        cleanUp();
-        resolve({ is: 'not-started', why: error.message });
-      });
-      child.on('exit', (code, sig) => {
-        cleanUp();
-        if (timedOut) resolve({ is: 'timeout' });
-        else if (code !== null) resolve({ is: 'exited', code, stderr });
-        else resolve({ is: 'killed', signal: sig ?? 'unknown', stderr });
-      });
-    }),
+  async run(command, signal) {
+    if (signal.aborted) return { is: 'not-started', why: 'stopped before it ran' };
+    try {
+      return await ended(started(command), command, signal);
+    } catch (error) {
+      // What can not be an argument or a variable is refused before there is a process.
+      return { is: 'not-started', why: error instanceof Error ? error.message : String(error) };
+    }
+  },
 };
+
+function started({ file, args, env, input, stdout }: Command): ChildProcess {
+  return spawn(file, [...args], {
+    env,
+    detached: true,
+    stdio: [input === undefined ? 'ignore' : 'pipe', stdout ?? 'ignore', 'pipe'],
+    windowsHide: true,
+  });
+}
+
+function ended(child: ChildProcess, { input, timeoutMs }: Command, signal: AbortSignal): Promise<Ended> {
+  return new Promise((resolve) => {
+    let stderr = '';
+    let timedOut = false;
+    const killGroup = (): void => {
+      if (child.pid === undefined) return;
+      try {
+        process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        child.kill('SIGKILL'); // the group is gone already, or the platform has none
+      }
+    };
+    const timer = setTimeout(() => {
+      timedOut = true;
+      killGroup();
+    }, timeoutMs);
+    const cleanUp = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', killGroup);
+      child.stdin?.destroy();
+      child.stderr?.destroy(); // a grandchild may still hold the pipe open
+    };
+    signal.addEventListener('abort', killGroup, { once: true });
+    child.stdin?.on('error', () => {}); // it does not read: how it ends is what counts
+    child.stdin?.end(input);
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      stderr = (stderr + text).slice(-STDERR_KEPT); // the end is where programs say what was wrong
+    });
+    child.on('error', (error) => {
+      cleanUp();
+      resolve({ is: 'not-started', why: error.message });
+    });
+    child.on('exit', (code, sig) => {
+      cleanUp();
+      if (timedOut) resolve({ is: 'timeout' });
+      else if (code !== null) resolve({ is: 'exited', code, stderr });
+      else resolve({ is: 'killed', signal: sig ?? 'unknown', stderr });
+    });
+  });
+}

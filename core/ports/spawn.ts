@@ -5,8 +5,13 @@ export interface Command {
   /** The whole environment of the child; nothing is inherited beside it. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** What it finds on its stdin; whether it reads it is its own affair. Absent: nothing. */
+  readonly input?: string;
+  /** Its stdout is ours; absent: nobody's. */
+  readonly stdout?: 'inherit';
 }
 
+/** How it ended; `stderr` is the end of what it wrote there. */
 export type Ended =
   | { readonly is: 'exited'; readonly code: number; readonly stderr: string }
   | { readonly is: 'killed'; readonly signal: string; readonly stderr: string }

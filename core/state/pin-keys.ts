@@ -5,11 +5,15 @@ import type { Json } from './state-file.ts';
 export interface SavedPin {
   /** Spans above the cursor that were handed over, `[from, to]`. */
   readonly delivered_above?: readonly (readonly [number, number])[];
+  /** The cursor at which the gap alert was told. */
   readonly gap_alerted?: number;
+  /** Until the cursor is there, what is held back is not counted and skipped (`replay_capped`). */
   readonly pin_release_at?: number;
+  /** Some of what was delivered above the cursor is forgotten, and that was told. */
   readonly pin_evidence_intact?: false;
-  /** Why the position had to be given up. */
+  /** Why the position had to be given up; not told yet. */
   readonly state_corrupt?: string;
+  /** That unread mail is not shown was told. */
   readonly unread_hidden?: true;
 }
 

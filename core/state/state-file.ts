@@ -12,6 +12,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export interface SavedWatch extends SavedPin {
   /** Null before the first healthy poll. */
   readonly cursor: number | null;
+  /** The last edge the agent was told of. */
   readonly state: 'UP' | 'DOWN';
   readonly consecutive_failures: number;
 }

@@ -76,6 +76,12 @@ describe('a hole above the cursor (Kijito contract, bounded windows)', () => {
       poll 8 hole hidden=2 -> armed(5) new(8) hidden(2 null) | 5 UP 0
     `);
 
+  test('a replay that is capped passes the hole with all else: nothing is pinned, and no gap is told', () =>
+    given(withRules(after(5), { maxReplay: 2 }))`
+      poll 8-10 hole -> replay_capped(10 -3) armed(10) | 10 UP 0
+      poll 8-11      -> new(11)                        | 11 UP 0
+    `);
+
   test('a mailbox without a position has no hole: what is there is old', () =>
     given(ONCE_MORE)`
       poll 8-9 hole -> baseline_skipped(8-9 2) armed(9) | 9 UP 0

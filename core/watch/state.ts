@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Event } from '../events/index.ts';
 import { type Instant, merged, type PersonaId, type Reach, type Span } from '../model/index.ts';
 import type { Mark } from '../sources/index.ts';
+import type { SavedWatch } from '../state/index.ts';
 
 /** What a watch obeys, fixed for its life. */
 export interface Rules {
@@ -35,24 +36,7 @@ export interface Rules {
 export type Alarm = 'gap' | 'evidence-lost' | 'unread-not-shown';
 
 /** What survives a restart (Kijito spec 7.3), beside the identity, which belongs to the file. */
-export interface Saved {
-  readonly cursor: number | null;
-  /** The last edge the agent was told of. */
-  readonly state: 'UP' | 'DOWN';
-  readonly consecutive_failures: number;
-  /** Spans above the cursor that were handed over, `[from, to]`. */
-  readonly delivered_above?: readonly (readonly [number, number])[];
-  /** The cursor at which the gap alert was told. */
-  readonly gap_alerted?: number;
-  /** Until the cursor is there, what is held back is not counted and skipped (`replay_capped`). */
-  readonly pin_release_at?: number;
-  /** Some of what was delivered above the cursor is forgotten, and that was told. */
-  readonly pin_evidence_intact?: false;
-  /** Why the position had to be given up; not told yet. */
-  readonly state_corrupt?: string;
-  /** That unread mail is not shown was told. */
-  readonly unread_hidden?: true;
-}
+export type Saved = SavedWatch;
 
 /**
  * How a watch begins. `resume`: with what was saved, where a null cursor means baseline. `seed`: at an id the operator

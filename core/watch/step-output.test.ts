@@ -4,8 +4,9 @@ import { answer, lookOf, REFUSED, RULES, T0, worded } from '../../test/kit/trans
 import type { Event } from '../events/index.ts';
 import { EMPTY_TAIL } from '../sinks/index.ts';
 import type { Row } from '../sources/index.ts';
+import type { Output } from './offer.ts';
 import { type Rules, type Start, savedOf, type WatchState } from './state.ts';
-import { type Input, type Output, openWatch, step } from './step.ts';
+import { type Input, openWatch, step } from './step.ts';
 
 describe('what is asked to be saved', () => {
   const open = (start: Start, rules: Rules = RULES): WatchState => openWatch(T0, start, null, EMPTY_TAIL, rules);

@@ -5,8 +5,9 @@ import type { Clock } from '../ports/index.ts';
 import type { Sink } from '../sinks/index.ts';
 import type { Hole, Look, Persona, Source } from '../sources/index.ts';
 import { retryDelay } from './due.ts';
+import { beatIsDue } from './offer.ts';
 import { type Rules, type Saved, sameSaved, savedOf, type WatchState } from './state.ts';
-import { beatIsDue, type Input, step } from './step.ts';
+import { type Input, step } from './step.ts';
 
 /** Keeps what a watch remembers when its sink does not: the state file of a headless watch. */
 export interface Saver {
