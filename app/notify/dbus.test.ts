@@ -258,6 +258,22 @@ describe('stand-in daemons, on a bus that has none', () => {
     assert.deepEqual(heard.closes, [['mail:ada', 'person']]);
   });
 
+  test('a daemon that gives place to another: a banner meant for the first is shown by the second, whether that is known yet or not', async (t) => {
+    if (needs(t, missing)) return;
+    const heard = new Heard();
+    await using driver = dbusDriver(ours, IDENTITY, true)(heard);
+    await using next = await join(desktop);
+    {
+      await using bus = await join(desktop);
+      using _daemon = await standIn(bus, ['body'], []);
+      await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
+    }
+    const calls: Call[] = [];
+    using _daemon = await standIn(next, ['body'], calls);
+    await driver.show(banner());
+    assert.equal(calls.filter(({ member }) => member === 'Notify').length, 1);
+  });
+
   test('a daemon that restarts takes its banners with it, and their numbers are not used again', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();

@@ -63,6 +63,17 @@ class DbusDriver implements NotifyDriver {
 
   async show(banner: Banner): Promise<void> {
     const daemon = this.#daemon ?? (await this.#activate());
+    try {
+      await this.#showOn(daemon, banner);
+    } catch (error) {
+      // One that went away took its banners along; the bus says who came after it before it says that nobody answers.
+      const next = this.#daemon;
+      if (next === null || next === daemon) throw error;
+      await this.#showOn(next, banner);
+    }
+  }
+
+  async #showOn(daemon: Daemon, banner: Banner): Promise<void> {
     daemon.can ??= await this.#capabilities(daemon.owner);
     const replaces = daemon.ids.get(banner.key) ?? 0;
     daemon.unnumbered += 1;

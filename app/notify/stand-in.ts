@@ -11,6 +11,11 @@ export interface StandIn extends Disposable {
   say(member: string, ...body: unknown[]): void;
 }
 
+/** Of D-Bus, RequestName: a flag, and two of its answers. */
+const DO_NOT_QUEUE = 4;
+const PRIMARY_OWNER = 1;
+const ALREADY_OWNER = 4;
+
 /** A notification daemon with capabilities of our choice, on a bus without one: it shows nothing and writes down every call. */
 export async function standIn(
   bus: SessionBus,
@@ -43,8 +48,12 @@ export async function standIn(
     },
   ]);
   const driver = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
-  const name = ['org.freedesktop.Notifications', 4];
-  await bus.call({ ...driver, member: 'RequestName', signature: 'su', body: name });
+  const name = ['org.freedesktop.Notifications', DO_NOT_QUEUE];
+  // Who had it before may not have left yet: the bus sees the end of a connection a moment later.
+  for (let isOurs = false; !isOurs; ) {
+    const [answer] = await bus.call({ ...driver, member: 'RequestName', signature: 'su', body: name });
+    isOurs = answer === PRIMARY_OWNER || answer === ALREADY_OWNER;
+  }
   return {
     say: (member, ...body) => served.emit('org.freedesktop.Notifications', member, body),
     [Symbol.dispose]: () => served[Symbol.dispose](), // the name goes with the connection
