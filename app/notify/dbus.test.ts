@@ -258,20 +258,31 @@ describe('stand-in daemons, on a bus that has none', () => {
     assert.deepEqual(heard.closes, [['mail:ada', 'person']]);
   });
 
-  test('a daemon that gives place to another: a banner meant for the first is shown by the second, whether that is known yet or not', async (t) => {
+  test('a daemon that leaves in the middle of a call, with another behind it: the banner is shown by that one', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
     await using driver = dbusDriver(ours, IDENTITY, true)(heard);
     await using next = await join(desktop);
-    {
-      await using bus = await join(desktop);
-      using _daemon = await standIn(bus, ['body'], []);
-      await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
-    }
+    const first = await join(desktop);
     const calls: Call[] = [];
-    using _daemon = await standIn(next, ['body'], calls);
-    await driver.show(banner());
-    assert.equal(calls.filter(({ member }) => member === 'Notify').length, 1);
+    const unheard: Call[] = [];
+    await standIn(first, ['body'], unheard);
+    await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
+    const coming = standIn(next, ['body'], calls); // it stands in the queue for the name
+    await next.call({
+      dest: 'org.freedesktop.DBus',
+      path: '/',
+      iface: 'org.freedesktop.DBus.Peer',
+      member: 'Ping',
+    });
+    const showing = driver.show(banner());
+    await first[Symbol.asyncDispose](); // before it has read the question
+    using _daemon = await coming;
+    await showing;
+    assert.deepEqual(
+      [unheard, calls].map((all) => all.filter(({ member }) => member === 'Notify').length),
+      [0, 1],
+    );
   });
 
   test('a daemon that restarts takes its banners with it, and their numbers are not used again', async (t) => {

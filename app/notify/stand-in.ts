@@ -11,8 +11,8 @@ export interface StandIn extends Disposable {
   say(member: string, ...body: unknown[]): void;
 }
 
-/** Of D-Bus, RequestName: a flag, and two of its answers. */
-const DO_NOT_QUEUE = 4;
+/** Of D-Bus, RequestName: no flag, and two of its answers. */
+const QUEUE = 0;
 const PRIMARY_OWNER = 1;
 const ALREADY_OWNER = 4;
 
@@ -48,7 +48,7 @@ export async function standIn(
     },
   ]);
   const driver = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
-  const name = ['org.freedesktop.Notifications', DO_NOT_QUEUE];
+  const name = ['org.freedesktop.Notifications', QUEUE];
   // Who had it before may not have left yet: the bus sees the end of a connection a moment later.
   for (let isOurs = false; !isOurs; ) {
     const [answer] = await bus.call({ ...driver, member: 'RequestName', signature: 'su', body: name });
