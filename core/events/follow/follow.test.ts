@@ -84,6 +84,13 @@ describe('where a follower begins', () => {
     assert.deepEqual([found.length, found[0], found.at(-1)], [60, 41, 100]);
   });
 
+  test('after the first of an event that stands twice: what lies between is not left out', () => {
+    fs.writeFileSync(`${path}.1`, lines(1, 3));
+    fs.writeFileSync(path, line(2));
+    using it = open({ is: 'after', eventId: 'ada:new:2', place: null }).follower;
+    assert.deepEqual(ids(it), [3]);
+  });
+
   test('after an event, whichever file holds it', () => {
     three();
     for (const [id, expected] of [
