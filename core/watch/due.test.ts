@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { dueFor, type Hint, type Pace, retryDelay } from './due.ts';
+import { dueFor, type Pace, retryDelay } from './due.ts';
 
 const QUIET: Pace = { armed: true, healthy: true, recent: false, retryAt: null, unread: 2, skipped: 0 };
-const unread = (n: number): Hint => ({ is: 'unread', n });
-const NO_ANSWER: Hint = { is: 'no-answer' };
+const NO_ANSWER = null;
 
-function due(pace: Partial<Pace>, hint: Hint = unread(2), asked = false): string | null {
-  return dueFor({ ...QUIET, ...pace }, hint, 1000, 10, asked);
+function due(pace: Partial<Pace>, counted: number | null = 2, asked = false): string | null {
+  return dueFor({ ...QUIET, ...pace }, counted, 1000, 10, asked);
 }
 
 describe('an inbox is fetched', () => {
@@ -15,28 +14,28 @@ describe('an inbox is fetched', () => {
     assert.equal(due({ armed: false }), 'arm');
     assert.equal(due({ armed: false, unread: null }, NO_ANSWER), 'arm');
   });
-  test('when unread rose above what was known', () => assert.equal(due({}, unread(3)), 'unread'));
-  test('when nothing was known before', () => assert.equal(due({ unread: null }, unread(0)), 'unread'));
+  test('when unread rose above what was known', () => assert.equal(due({}, 3), 'unread'));
+  test('when nothing was known before', () => assert.equal(due({ unread: null }, 0), 'unread'));
   test('without an answer of the pending list', () => assert.equal(due({}, NO_ANSWER), 'fallback'));
   test('while it fails, on every tick', () => assert.equal(due({ healthy: false }), 'failing'));
-  test('when somebody asks', () => assert.equal(due({}, unread(2), true), 'asked'));
+  test('when somebody asks', () => assert.equal(due({}, 2, true), 'asked'));
   test('after as many skips as the floor allows, and not one before', () => {
     assert.equal(due({ skipped: 9 }), null);
     assert.equal(due({ skipped: 10 }), 'floor');
   });
   test('to offer held events again, when their time has come', () => {
     assert.equal(due({ retryAt: 1000 }), 'retry');
-    assert.equal(due({ retryAt: 1001 }, unread(2), true), 'retry');
+    assert.equal(due({ retryAt: 1001 }, 2, true), 'retry');
   });
 });
 
 describe('an inbox is left alone', () => {
   test('while unread is what it was, or fell', () => {
-    assert.equal(due({}, unread(2)), null);
-    assert.equal(due({}, unread(0)), null);
+    assert.equal(due({}, 2), null);
+    assert.equal(due({}, 0), null);
   });
   test('while its sink refuses and the time to try again has not come, whatever else is due', () => {
-    assert.equal(due({ retryAt: 1001, skipped: 99 }, unread(9)), null);
+    assert.equal(due({ retryAt: 1001, skipped: 99 }, 9), null);
     assert.equal(due({ retryAt: 1001 }, NO_ANSWER), null);
   });
   test('while it fails and was looked at a moment ago: an early tick is no further failure', () => {
@@ -45,8 +44,8 @@ describe('an inbox is left alone', () => {
     assert.equal(due({ healthy: false, recent: true }, NO_ANSWER), null);
   });
   test('but new mail in it, or somebody who asks, is a reason to look again at once', () => {
-    assert.equal(due({ healthy: false, recent: true }, unread(3)), 'unread');
-    assert.equal(due({ healthy: false, recent: true }, unread(2), true), 'asked');
+    assert.equal(due({ healthy: false, recent: true }, 3), 'unread');
+    assert.equal(due({ healthy: false, recent: true }, 2, true), 'asked');
   });
   test('a healthy one is not held back by a recent look', () => {
     assert.equal(due({ recent: true }, NO_ANSWER), 'fallback');

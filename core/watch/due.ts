@@ -15,25 +15,29 @@ export interface Pace {
   readonly skipped: number;
 }
 
-/** What the pending list said of this persona on this tick; `no-answer` when there was none to ask or it failed. */
-export type Hint = { readonly is: 'unread'; readonly n: number } | { readonly is: 'no-answer' };
-
 export type Due = 'arm' | 'failing' | 'retry' | 'fallback' | 'unread' | 'floor' | 'asked';
 
 /**
  * Why a persona's inbox is to be fetched on this tick, or null to skip it (Kijito spec 9 and 14.2): to arm, while it
  * fails, to offer held events again, without a pending answer, when unread rose, and at least after `resyncEvery` skips,
  * so that a lying count can only add latency. An answered hold makes ticks that come early: they count as no further
- * poll of an inbox that fails, or a short outage would be told as a long one.
+ * poll of an inbox that fails, or a short outage would be told as a long one. `counted`: the unread count the pending
+ * list gives on this tick; null when there was no answer, or none of this persona.
  */
-export function dueFor(pace: Pace, hint: Hint, at: Instant, resyncEvery: number, asked: boolean): Due | null {
+export function dueFor(
+  pace: Pace,
+  counted: number | null,
+  at: Instant,
+  resyncEvery: number,
+  asked: boolean,
+): Due | null {
   const early = !pace.healthy && pace.recent;
   if (!pace.armed && !early) return 'arm';
   if (pace.retryAt !== null) return at >= pace.retryAt || asked ? 'retry' : null;
   if (asked) return 'asked';
   if (!pace.healthy && !early) return 'failing';
-  if (hint.is === 'no-answer') return early ? null : 'fallback';
-  if (pace.unread === null || hint.n > pace.unread) return 'unread';
+  if (counted === null) return early ? null : 'fallback';
+  if (pace.unread === null || counted > pace.unread) return 'unread';
   return pace.skipped >= resyncEvery ? 'floor' : null;
 }
 

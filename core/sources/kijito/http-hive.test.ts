@@ -299,6 +299,23 @@ test('pending is asked at its slash path; a persona that is absent has none unre
   });
 });
 
+test('a pending list that did not change says when it was asked again, and one that did is read anew', async () => {
+  await withHive({}, async (hive, client) => {
+    hive.deliver('ada');
+    const first = await client.pending?.(null, never);
+    await setTimeout(5);
+    const second = await client.pending?.(null, never);
+    assert.deepEqual(second?.of, first?.of);
+    assert.ok((second?.at ?? 0) > (first?.at ?? 0));
+    hive.deliver('ada');
+    const third = await client.pending?.(null, never);
+    assert.deepEqual(third?.of.get('ada')?.unread, exactly(2));
+    hive.fail({ is: 'body', body: '{"result":[{"persona":"ada"}]}' });
+    assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), 'shape');
+    assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), 'shape');
+  });
+});
+
 test('a hive without a pending list says not-found', async () => {
   await withHive({ pending: 'absent' }, async (_hive, client) => {
     assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), 'not-found');
