@@ -9,6 +9,7 @@ export const realClock: Clock = {
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) return resolve();
+      if (ms <= 0) return void setImmediate(resolve);
       const done = (): void => {
         timer[Symbol.dispose]();
         signal.removeEventListener('abort', done);

@@ -39,7 +39,7 @@ export function fakeClock(start = 1_750_000_000_000): FakeClock {
     monotonic: () => passed,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
-        if (signal.aborted) return resolve();
+        if (signal.aborted || ms <= 0) return resolve(); // no time has to pass
         const done = (): void => {
           timer[Symbol.dispose]();
           signal.removeEventListener('abort', done);

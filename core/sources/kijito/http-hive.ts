@@ -89,13 +89,17 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     const found = windowOf(newest);
     seen.set(address, { print: printOf(body), window: found });
     if (after === null) return { ...found, rows: newestRows(newest, contentChars) };
-    const older = async (before: number): Promise<Page> => {
+    const older = (before: number): URL => {
       const page = hive.inbox(address);
       page.searchParams.set('before_id', String(before));
-      const { body } = await fetched(page, signal);
-      return pageIn(body, readingOf(page, reading.scope));
+      return page;
     };
-    return walkBack(newest, { after, done, contentChars, older, reading, signal });
+    return walkBack(newest, {
+      ...{ after, done, contentChars, reading, signal },
+      ask: async (before) => (await fetched(older(before), signal)).body,
+      read: (body, before) => pageIn(body, readingOf(older(before), reading.scope)),
+      turn: () => clock.sleep(0, signal),
+    });
   }
 
   const common = {

@@ -18,7 +18,7 @@ export function trimmed({ id, fields }: WireRow, contentChars: number | null): R
 /** Text is itself, nothing is nothing, anything else is its JSON (D18). */
 function cleanText(value: unknown): string {
   const text = typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
-  return text.replaceAll('\0', '').toWellFormed();
+  return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed();
 }
 
 /** The first `count` code points, as a string of its own: a slice would keep the whole mail in memory. */

@@ -1,6 +1,7 @@
 import { type Count, exactly, faultOf, merged, type Span, spanAround, UNKNOWN } from '../../../model/index.ts';
 import type { Row } from '../../source.ts';
 import type { Window } from '../client.ts';
+import { askBelow, type Ground, readAhead } from './ahead.ts';
 import type { Reading } from './answer.ts';
 import type { Page, WireRow } from './page.ts';
 import { trimmed } from './row.ts';
@@ -8,13 +9,13 @@ import { trimmed } from './row.ts';
 /** Pages one look may ask for. */
 export const PAGE_BUDGET = 50;
 
-export interface Walk {
-  readonly after: number;
-  /** Spans above `after` whose rows need not be fetched again, as `merged` gives them. */
-  readonly done: readonly Span[];
+export interface Walk extends Ground {
   readonly contentChars: number | null;
   /** Fetches the newest rows below an id. */
-  readonly older: (before: number) => Promise<Page>;
+  readonly ask: (before: number) => Promise<Uint8Array>;
+  readonly read: (body: Uint8Array, before: number) => Page;
+  /** Resolves when everybody else has had a turn. */
+  readonly turn: () => Promise<void>;
   readonly reading: Reading;
   readonly signal: AbortSignal;
 }
@@ -62,16 +63,17 @@ async function walkOn(newest: Page, walk: Walk): Promise<Window> {
   let page = newest;
   let pages = 1;
   let unread = newest.unreadHere;
+  const bodies = readAhead(walk.ask, walk, PAGE_BUDGET - 1, walk.turn);
   while (!reaches(page, walk.after)) {
     if (page.older.is !== 'older') return holed(page.older.is === 'unsaid' ? page.older.why : 'it ends');
-    const known = spanAround(walk.done, page.older.before - 1);
-    const before = known?.from ?? page.older.before;
-    if (before <= walk.after + 1) break;
+    const below = askBelow(page.older.before, walk);
+    if (below === null) break;
+    const { before, skips } = below;
     if (pages === PAGE_BUDGET) return holed(`the cursor ${walk.after} is not reached within ${PAGE_BUDGET} pages`);
     try {
-      const coming = walk.older(before);
+      const coming = bodies(before);
       trim();
-      page = await coming;
+      page = walk.read(await coming, before);
     } catch (error) {
       walk.signal.throwIfAborted();
       return holed(faultOf(error, walk.reading.scope).message);
@@ -82,7 +84,7 @@ async function walkOn(newest: Page, walk: Walk): Promise<Window> {
     whole = page;
     // From its oldest row up to where it was asked from, this page leaves nothing out.
     spans.push(...spanOf(page.rows, walk.after, before - 1));
-    unread = unread === null || page.unreadHere === null || known !== null ? null : unread + page.unreadHere;
+    unread = unread === null || page.unreadHere === null || skips ? null : unread + page.unreadHere;
   }
   if (pages === 1 || page.older.is !== 'whole') return found();
   return found(unread === null ? UNKNOWN : exactly(unread));
