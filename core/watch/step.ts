@@ -92,12 +92,19 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
   const hole = isKept ? look.evidence.hole : undefined;
   const state = observed({ ...armed, reach, failures: 0 }, look);
   const [cursor, done] = state.mark.is === 'at' ? [state.mark.id, state.mark.done ?? []] : [0, []];
-  const above = look.evidence.rows.filter((row) => row.id > cursor);
+  const above = rowsAbove(look.evidence.rows, cursor);
   const held = state.held.length === 0 ? NOTHING_HELD : new Set(state.held);
   const isDone = ({ id }: Row): boolean => held.has(id) || (done.length > 0 && spanAround(done, id) !== null);
-  const all = above.filter((row) => !isDone(row) && !isSuppressed(row, rules));
-  const rows = all.length > AT_ONCE ? all.slice(0, AT_ONCE) : all;
-  const next = all[AT_ONCE] ?? null;
+  const rows: Row[] = [];
+  let next: Row | null = null;
+  for (const row of above) {
+    if (isDone(row) || isSuppressed(row, rules)) continue;
+    if (rows.length === AT_ONCE) {
+      next = row;
+      break;
+    }
+    rows.push(row);
+  }
   const last = Math.max(above.at(-1)?.id ?? cursor, done.at(-1)?.to ?? cursor);
   const to =
     next !== null
@@ -129,6 +136,18 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
 
 /** Messages in one offer: the time it takes to write them is time in which nothing else is done. */
 const AT_ONCE = 100;
+
+/** Rows ascend: those that are told already, part by part, are not gone through again with each further part. */
+function rowsAbove(rows: readonly Row[], cursor: number): readonly Row[] {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((rows[middle]?.id ?? 0) > cursor) high = middle;
+    else low = middle + 1;
+  }
+  return low === 0 ? rows : rows.slice(low);
+}
 
 const NOTHING_HELD: ReadonlySet<number> = new Set();
 

@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto';
+import { subtle } from 'node:crypto';
 import type { Scope, Span } from '../../model/index.ts';
 import { type Answer, shownUrl } from '../../net/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import type { Levels } from '../source.ts';
 import type { HiveClient, Window } from './client.ts';
 import type { Hive } from './hive.ts';
-import { levelsOf, newestRows, type Page, pageOf, type Reading, rollOf, walkBack, windowOf } from './read/index.ts';
+import { levelsOf, type Page, pageOf, type Reading, rollOf, trimmedAll, walkBack, windowOf } from './read/index.ts';
 
 /** How bytes are fetched; `httpClient` of core/net is one. */
 export interface Fetcher extends AsyncDisposable {
@@ -45,12 +45,9 @@ interface Seen {
 /** Answers up to this size are kept as they are, which is quicker to compare than any digest. */
 const KEPT_WHOLE = 16 * 1024;
 
-function printOf(body: Uint8Array): Uint8Array {
-  return body.length <= KEPT_WHOLE ? Uint8Array.from(body) : hash('sha256', body, 'buffer');
-}
-
-function isSame(print: Uint8Array, body: Uint8Array): boolean {
-  return Buffer.compare(print, body.length <= KEPT_WHOLE ? body : hash('sha256', body, 'buffer')) === 0;
+/** What to know a body again by. A large one is digested on another thread: that takes milliseconds. */
+async function printOf(body: Uint8Array): Promise<Uint8Array> {
+  return new Uint8Array(await subtle.digest('SHA-256', body as Uint8Array<ArrayBuffer>));
 }
 
 /** A hive over HTTP. Every inbox request says `mark_read=false`. */
@@ -77,8 +74,10 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     const reading = readingOf(url, inboxScope(address));
     const { body } = await fetched(url, signal);
     const known = seen.get(address);
-    if (known !== undefined && after !== null && after >= known.window.max && isSame(known.print, body))
+    const print = body.length <= KEPT_WHOLE ? body : await printOf(body);
+    if (known !== undefined && after !== null && after >= known.window.max && Buffer.compare(known.print, print) === 0)
       return known.window;
+    const turn = (): Promise<void> => clock.sleep(0, signal);
     const owner = hive.is === 'single' ? '' : address;
     const pageIn = (body: Uint8Array, of: Reading): Page => {
       const page = pageOf(body, of, owner, sendsWindows);
@@ -87,18 +86,17 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     };
     const newest = pageIn(body, reading);
     const found = windowOf(newest);
-    seen.set(address, { print: printOf(body), window: found });
-    if (after === null) return { ...found, rows: newestRows(newest, contentChars) };
+    seen.set(address, { print: Uint8Array.from(print), window: found }); // a copy: it is a piece of something larger
+    if (after === null) return { ...found, rows: await trimmedAll(newest.rows, contentChars, turn) };
     const older = (before: number): URL => {
       const page = hive.inbox(address);
       page.searchParams.set('before_id', String(before));
       return page;
     };
     return walkBack(newest, {
-      ...{ after, done, contentChars, reading, signal },
+      ...{ after, done, contentChars, reading, signal, turn },
       ask: async (before) => (await fetched(older(before), signal)).body,
       read: (body, before) => pageIn(body, readingOf(older(before), reading.scope)),
-      turn: () => clock.sleep(0, signal),
     });
   }
 

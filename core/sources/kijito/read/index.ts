@@ -2,4 +2,5 @@ export type { Reading } from './answer.ts';
 export { rollOf } from './directory.ts';
 export { levelsOf } from './levels.ts';
 export { type Page, pageOf } from './page.ts';
-export { newestRows, PAGE_BUDGET, walkBack, windowOf } from './walk.ts';
+export { trimmedAll } from './row.ts';
+export { PAGE_BUDGET, walkBack, windowOf } from './walk.ts';

@@ -4,7 +4,7 @@ import type { Window } from '../client.ts';
 import { askBelow, type Ground, readAhead } from './ahead.ts';
 import type { Reading } from './answer.ts';
 import type { Page, WireRow } from './page.ts';
-import { trimmed } from './row.ts';
+import { trimmedAll } from './row.ts';
 
 /** Pages one look may ask for. */
 export const PAGE_BUDGET = 50;
@@ -36,7 +36,9 @@ export function windowOf(page: Page): Window {
  */
 export function walkBack(newest: Page, walk: Walk): Window | Promise<Window> {
   if (!reaches(newest, walk.after)) return walkOn(newest, walk);
-  return { ...windowOf(newest), rows: keep(newest.rows, walk) };
+  const rows = keep(newest.rows, walk);
+  const window = windowOf(newest);
+  return rows instanceof Promise ? rows.then((rows) => ({ ...window, rows })) : { ...window, rows };
 }
 
 async function walkOn(newest: Page, walk: Walk): Promise<Window> {
@@ -44,17 +46,18 @@ async function walkOn(newest: Page, walk: Walk): Promise<Window> {
   const kept: Row[][] = [];
   /** The last page until it is trimmed: at the end, or while the next is on its way. */
   let whole: Page | null = newest;
-  const trim = (): void => {
-    if (whole !== null) kept.push(keep(whole.rows, walk));
+  const trim = async (): Promise<void> => {
+    const page = whole;
     whole = null;
+    if (page !== null) kept.push(await keep(page.rows, walk));
   };
   const spans: Span[] = [...spanOf(newest.rows, walk.after)];
-  const found = (unread: Count = newest.unread): Window => {
-    trim();
+  const found = async (unread: Count = newest.unread): Promise<Window> => {
+    await trim();
     return { ...windowOf(newest), rows: kept.toReversed().flat(), unread };
   };
-  const holed = (why: string): Window => {
-    const window = found();
+  const holed = async (why: string): Promise<Window> => {
+    const window = await found();
     const walked = kept.slice(1).reduce((sum, rows) => sum + rows.length, 0);
     const floor = newest.rows[0]?.id ?? null;
     const { omitted } = newest;
@@ -72,7 +75,7 @@ async function walkOn(newest: Page, walk: Walk): Promise<Window> {
     if (pages === PAGE_BUDGET) return holed(`the cursor ${walk.after} is not reached within ${PAGE_BUDGET} pages`);
     try {
       const coming = bodies(before);
-      trim();
+      await trim();
       page = walk.read(await coming, before);
     } catch (error) {
       walk.signal.throwIfAborted();
@@ -102,13 +105,7 @@ function spanOf(rows: readonly WireRow[], after: number, top?: number): readonly
   return [{ from: Math.max(oldest, after + 1), to: top ?? newest }];
 }
 
-function keep(rows: readonly WireRow[], { after, contentChars, done }: Walk): Row[] {
-  return rows
-    .filter(({ id }) => id > after && (done.length === 0 || spanAround(done, id) === null))
-    .map((row) => trimmed(row, contentChars));
-}
-
-/** The rows of the newest page, for who has no cursor. */
-export function newestRows({ rows }: Page, contentChars: number | null): readonly Row[] {
-  return rows.map((row) => trimmed(row, contentChars));
+function keep(rows: readonly WireRow[], { after, contentChars, done, turn }: Walk): Row[] | Promise<Row[]> {
+  const wanted = rows.filter(({ id }) => id > after && (done.length === 0 || spanAround(done, id) === null));
+  return trimmedAll(wanted, contentChars, turn);
 }
