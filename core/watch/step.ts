@@ -135,7 +135,7 @@ function looked(before: WatchState, at: Instant, look: Look, rules: Rules): Outp
 }
 
 /** Messages in one offer: the time it takes to write them is time in which nothing else is done. */
-const AT_ONCE = 100;
+const AT_ONCE = 50;
 
 /** Rows ascend: those that are told already, part by part, are not gone through again with each further part. */
 function rowsAbove(rows: readonly Row[], cursor: number): readonly Row[] {

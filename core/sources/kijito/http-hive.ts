@@ -5,7 +5,18 @@ import type { Clock } from '../../ports/index.ts';
 import type { Levels } from '../source.ts';
 import type { HiveClient, Window } from './client.ts';
 import type { Hive } from './hive.ts';
-import { levelsOf, type Page, pageOf, type Reading, rollOf, trimmedAll, walkBack, windowOf } from './read/index.ts';
+import {
+  answerOf,
+  levelsOf,
+  PART,
+  type Page,
+  pageOf,
+  type Reading,
+  rollOf,
+  trimmedAll,
+  walkBack,
+  windowOf,
+} from './read/index.ts';
 
 /** How bytes are fetched; `httpClient` of core/net is one. */
 export interface Fetcher extends AsyncDisposable {
@@ -79,12 +90,14 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
       return known.window;
     const turn = (): Promise<void> => clock.sleep(0, signal);
     const owner = hive.is === 'single' ? '' : address;
-    const pageIn = (body: Uint8Array, of: Reading): Page => {
-      const page = pageOf(body, of, owner, sendsWindows);
+    const pageIn = async (body: Uint8Array, of: Reading): Promise<Page> => {
+      const answer = await answerOf(body, of, turn);
+      if (answer.result.length > PART) await turn();
+      const page = pageOf(answer, of, owner, sendsWindows);
       sendsWindows ||= page.isWindow;
       return page;
     };
-    const newest = pageIn(body, reading);
+    const newest = await pageIn(body, reading);
     const found = windowOf(newest);
     seen.set(address, { print: Uint8Array.from(print), window: found }); // a copy: it is a piece of something larger
     if (after === null) return { ...found, rows: await trimmedAll(newest.rows, contentChars, turn) };

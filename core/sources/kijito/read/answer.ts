@@ -1,4 +1,5 @@
 import { Fault, type FaultCode, type Scope } from '../../../model/index.ts';
+import { parsedInParts } from './parts.ts';
 
 /** One answer of a hive on its way from bytes to meaning. `from` names it in messages. */
 export interface Reading {
@@ -11,30 +12,54 @@ export function faultIn(reading: Reading, code: FaultCode, what: string): Fault 
   return new Fault(code, `${reading.from()}: ${what}`, reading.scope);
 }
 
+/** The whole envelope and its `result`. */
+export interface Answer {
+  readonly envelope: Readonly<Record<string, unknown>>;
+  readonly result: readonly unknown[];
+}
+
 /**
- * The whole envelope and its `result`. A byte-order mark is accepted (Kijito contract D20).
+ * What the bytes of an answer are. A byte-order mark is accepted (Kijito contract D20).
  * @throws Fault `not-json`, or `shape` when it is no object with a list `result`
  */
-export function envelopeOf(
-  body: Uint8Array,
-  reading: Reading,
-): { readonly envelope: Readonly<Record<string, unknown>>; readonly result: readonly unknown[] } {
-  const envelope = jsonOf(body, reading);
+export function envelopeOf(body: Uint8Array, reading: Reading): Answer {
+  try {
+    return checked(JSON.parse(textOf(body)), reading);
+  } catch (error) {
+    throw notJson(error, body, reading);
+  }
+}
+
+/** Bytes beyond which an answer is parsed in parts. */
+const LARGE_BYTES = 256 * 1024;
+
+/** The same; a large one in parts, between which everybody else has a turn. */
+export async function answerOf(body: Uint8Array, reading: Reading, turn: () => Promise<void>): Promise<Answer> {
+  if (body.length <= LARGE_BYTES) return envelopeOf(body, reading);
+  try {
+    return checked(await parsedInParts(textOf(body), turn), reading);
+  } catch (error) {
+    throw notJson(error, body, reading);
+  }
+}
+
+function textOf(body: Uint8Array): string {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
+}
+
+function checked(envelope: unknown, reading: Reading): Answer {
   if (!isRecord(envelope)) throw faultIn(reading, 'shape', `the answer is ${kindOf(envelope)}, not an object`);
   const { result } = envelope;
   if (!Array.isArray(result)) throw faultIn(reading, 'shape', `"result" is ${kindOf(result)}, not a list`);
   return { envelope, result };
 }
 
-function jsonOf(body: Uint8Array, reading: Reading): unknown {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  try {
-    return JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
-  } catch (error) {
-    // Its length and not its text: what was cut off may be mail, and a fault is shown to who may not read mail.
-    const what = `${reading.from()}: the answer of ${body.length} bytes is not JSON`;
-    throw new Fault('not-json', what, reading.scope, { cause: error });
-  }
+function notJson(error: unknown, body: Uint8Array, reading: Reading): unknown {
+  if (!(error instanceof SyntaxError)) return error;
+  // Its length and not its text: what was cut off may be mail, and a fault is shown to who may not read mail.
+  const what = `${reading.from()}: the answer of ${body.length} bytes is not JSON`;
+  return new Fault('not-json', what, reading.scope, { cause: error });
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
-export type { Reading } from './answer.ts';
+export { answerOf, type Reading } from './answer.ts';
 export { rollOf } from './directory.ts';
 export { levelsOf } from './levels.ts';
 export { type Page, pageOf } from './page.ts';
-export { trimmedAll } from './row.ts';
+export { PART, trimmedAll } from './row.ts';
 export { PAGE_BUDGET, walkBack, windowOf } from './walk.ts';

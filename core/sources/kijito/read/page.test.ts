@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly, Fault, UNKNOWN } from '../../../model/index.ts';
+import { envelopeOf } from './answer.ts';
 import { type Page, pageOf } from './page.ts';
 
 const READING = { from: () => 'http://h/api/inbox', scope: { is: 'persona', key: 'ada' } } as const;
 const page = (value: unknown): Page =>
-  pageOf(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), READING, 'Zoë');
+  pageOf(envelopeOf(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), READING), READING, 'Zoë');
 const row = (id: unknown, more: object = {}) => ({
   id,
   from: 'river',
@@ -85,7 +86,7 @@ test('S16: mail to oneself is not unread, in any spelling of the name; where nob
   const own = ['Zoë', 'ZOË', 'Zoe\u0308'].map((from, i) => row(i + 1, { from }));
   const value = { result: [...own, row(4), row(5, { from: 'Zoe' })] };
   assert.deepEqual(page(value).unread, exactly(2));
-  assert.deepEqual(pageOf(Buffer.from(JSON.stringify(value)), READING, '').unread, exactly(5));
+  assert.deepEqual(pageOf(envelopeOf(Buffer.from(JSON.stringify(value)), READING), READING, '').unread, exactly(5));
 });
 
 test('a row that does not plainly say whether it is read makes the count unknown, not wrong', () => {
@@ -102,7 +103,7 @@ test('no window field at all is a server that sends everything (D13)', () => {
 });
 
 test('D13: a page without any window field, of a server that sends them, is cut and not the whole inbox', () => {
-  const cut = pageOf(Buffer.from(JSON.stringify(window({}))), READING, 'Zoë', true);
+  const cut = pageOf(envelopeOf(Buffer.from(JSON.stringify(window({}))), READING), READING, 'Zoë', true);
   assert.equal(cut.older.is, 'unsaid');
   assert.deepEqual([cut.unread, cut.notShown], [{ is: 'atLeast', n: 1 }, null]);
 });

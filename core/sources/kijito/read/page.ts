@@ -1,5 +1,5 @@
 import { type Count, exactly, sameName, UNKNOWN } from '../../../model/index.ts';
-import { envelopeOf, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
+import { type Answer, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
 
 /** A row as it came, its id checked. */
 export interface WireRow {
@@ -34,14 +34,14 @@ export interface Page {
 }
 
 /**
- * One answer of `GET /api/inbox` by the health rule (Kijito contract a and l): an object with a list `result` of objects
- * with an id, a safe integer from 1 on, no id twice. Rows may come in any order. `owner` is the persona whose inbox it
+ * One answer of `GET /api/inbox` by the health rule (Kijito contract a and l): every element of `result` is an object with
+ * an id, a safe integer from 1 on, no id twice. Rows may come in any order. `owner` is the persona whose inbox it
  * is, empty where that is not known: the pending list does not count a persona's own mail, so neither does this.
  * `sendsWindows`: a page of this server had the fields of one before.
- * @throws Fault `not-json` or `shape`
+ * @throws Fault `shape`
  */
-export function pageOf(body: Uint8Array, reading: Reading, owner: string, sendsWindows = false): Page {
-  const { envelope, result } = envelopeOf(body, reading);
+export function pageOf(answer: Answer, reading: Reading, owner: string, sendsWindows = false): Page {
+  const { envelope, result } = answer;
   const rows = result.map((value, index) => rowOf(value, index, reading)).sort((a, b) => a.id - b.id);
   let before = 0;
   for (const { id } of rows) {

@@ -15,8 +15,8 @@ export function trimmed({ id, fields }: WireRow, contentChars: number | null): R
   };
 }
 
-/** Rows trimmed in one turn of the event loop. */
-const PART = 1000;
+/** As many rows as are gone through in one turn of the event loop. */
+export const PART = 1000;
 
 /** At once where they are few; else in parts, between which everybody else has a turn. */
 export function trimmedAll(

@@ -13,7 +13,7 @@ export interface Walk extends Ground {
   readonly contentChars: number | null;
   /** Fetches the newest rows below an id. */
   readonly ask: (before: number) => Promise<Uint8Array>;
-  readonly read: (body: Uint8Array, before: number) => Page;
+  readonly read: (body: Uint8Array, before: number) => Promise<Page>;
   /** Resolves when everybody else has had a turn. */
   readonly turn: () => Promise<void>;
   readonly reading: Reading;
@@ -76,7 +76,7 @@ async function walkOn(newest: Page, walk: Walk): Promise<Window> {
     try {
       const coming = bodies(before);
       await trim();
-      page = walk.read(await coming, before);
+      page = await walk.read(await coming, before);
     } catch (error) {
       walk.signal.throwIfAborted();
       return holed(faultOf(error, walk.reading.scope).message);
