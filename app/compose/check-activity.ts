@@ -1,4 +1,10 @@
-import { activityOf, checkActivity, type Question, type Verdict } from '../../core/alarms/index.ts';
+import {
+  type ActivityReport,
+  activityOf,
+  checkActivity,
+  type Question,
+  type Verdict,
+} from '../../core/alarms/index.ts';
 import { faultOf, type Instant } from '../../core/model/index.ts';
 import { type Disk, openForRead } from '../../core/state/index.ts';
 
@@ -14,15 +20,19 @@ export function askActivity(disk: Disk, path: string, question: Question, now: I
     is: 'unobservable',
     words: `${question.persona}: ${words}: not observable`,
   });
-  let text: string | null;
   try {
-    text = textIn(disk, path);
+    const report = reportIn(disk, path);
+    if (report === 'none') return unobservable(`there is no ${path}`);
+    return report === 'foreign' ? unobservable(`${path} is no activity report`) : checkActivity(report, question, now);
   } catch (error) {
     return unobservable(faultOf(error, { is: 'machine', key: `file:${path}` }).message);
   }
-  if (text === null) return unobservable(`there is no ${path}`);
-  const report = activityOf(text);
-  return report === null ? unobservable(`${path} is no activity report`) : checkActivity(report, question, now);
+}
+
+/** The report at that path; `foreign`: something else, or torn. @throws Fault `unreadable` */
+export function reportIn(disk: Disk, path: string): ActivityReport | 'none' | 'foreign' {
+  const text = textIn(disk, path);
+  return text === null ? 'none' : (activityOf(text) ?? 'foreign');
 }
 
 /** @throws Fault `unreadable` */

@@ -62,7 +62,7 @@ async function watch(
 ): Promise<void> {
   const { source, named } = hive;
   const gone = new AbortController();
-  const alarms = watchAlarms(plan, source, machine);
+  using alarms = watchAlarms(plan, hive, machine);
   const report = alarms.hearing(watchReport(machine.log, gone, plan.delivery));
   await using sinks = watchSinks(plan, machine, personas);
   using wakefulness = watchGaps(machine.clock);

@@ -12,6 +12,8 @@ const report = (of: Partial<ActivityReport> = {}): ActivityReport => ({
   since: NOW - 3_600_000,
   floor: 10,
   upTo: 20,
+  blind: new Map(),
+  identity: null,
   personas: new Map([['ada', NOTHING]]),
   ...of,
 });
@@ -80,6 +82,8 @@ describe('the activity report as text', () => {
       since: at,
       floor: fc.option(id),
       upTo: fc.option(id),
+      blind: fc.array(fc.tuple(fc.string(), fc.string())).map((pairs) => new Map(pairs)),
+      identity: fc.option(fc.constant(['http', 'h', 80, '/api/inbox', [['persona', '']]])),
       personas: fc.array(fc.tuple(fc.string(), observed)).map((pairs) => new Map(pairs)),
     },
     PLAIN,

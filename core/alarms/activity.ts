@@ -1,31 +1,52 @@
 import { type Instant, instantOfIso, isoOf } from '../model/index.ts';
-import type { Seen } from './evidence.ts';
+import { NOT_SEEN, type Seen, seenByBoth } from './evidence.ts';
 
-/** What was observed of the personas of a hive, as it is published. Times are wall clock. */
-export interface ActivityReport {
+/** What was observed of the personas of a hive. Times are wall clock. */
+export interface Activity {
   readonly published: Instant;
   /** After this nobody publishes any more: what did not happen since is not observed. */
   readonly staleAfterMs: number;
   readonly since: Instant;
   /** Of every watched inbox, every message after this one was seen; null: not yet of all. */
   readonly floor: number | null;
-  /** Every watched inbox was looked at when this message was known; null: some can not be read now. */
+  /** Every watched inbox was looked at when this message was known; null: some are blind. */
   readonly upTo: number | null;
+  /** Inboxes that vouch for nothing now, and why, as words after the name. */
+  readonly blind: ReadonlyMap<string, string>;
   readonly personas: ReadonlyMap<string, Observed>;
 }
 
-export interface Observed {
+export interface Observed extends Seen {
   readonly watched: boolean;
-  readonly sent: { readonly id: number; readonly at: Instant } | null;
-  readonly read: Seen['read'];
+}
+
+/** As it is published. */
+export interface ActivityReport extends Activity {
+  /** Of which hive, JSON, as a saved position names its inbox (Kijito contract d); null: it does not say. */
+  readonly identity: unknown;
 }
 
 /** Personas in one report. */
 const MOST = 5000;
+/** Blind inboxes in one report. */
+const MOST_BLIND = 100;
+
+/**
+ * What this process and an earlier one saw of the same hive: what was seen once stays seen. How far was watched is only
+ * what this process knows.
+ */
+export function withEarlier(now: Activity, earlier: ReadonlyMap<string, Seen>): Activity {
+  const personas = new Map(now.personas);
+  for (const [name, seen] of earlier) {
+    const own = personas.get(name);
+    personas.set(name, { watched: own?.watched ?? false, ...seenByBoth(own ?? NOT_SEEN, seen) });
+  }
+  return { ...now, personas };
+}
 
 export function activityText(report: ActivityReport): string {
-  const { published, staleAfterMs, since, floor, upTo, personas } = report;
-  const some = [...personas].sort(([, a], [, b]) => Number(b.watched) - Number(a.watched)).slice(0, MOST);
+  const { identity, published, staleAfterMs, since, floor, upTo, blind, personas } = report;
+  const some = [...personas].sort(([, a], [, b]) => rank(b) - rank(a)).slice(0, MOST);
   const shown = some.map(([name, { watched, sent, read }]) => [
     name,
     {
@@ -36,13 +57,20 @@ export function activityText(report: ActivityReport): string {
   ]);
   return `${JSON.stringify({
     schema: 1,
+    identity,
     published: isoOf(published),
     stale_after_seconds: staleAfterMs / 1000,
     observed_since: isoOf(since),
     observation_floor_id: floor,
     observed_to_id: upTo,
+    blind: Object.fromEntries([...blind].slice(0, MOST_BLIND)),
     personas: Object.fromEntries(shown),
   })}\n`;
+}
+
+/** Who is watched comes first, and then whoever was seen last. */
+function rank({ watched, sent, read }: Observed): number {
+  return watched ? Number.MAX_VALUE : Math.max(sent?.at ?? 0, read?.at ?? 0);
 }
 
 /** @returns null when it is no whole report: a file that can not be read says nothing of anybody */
@@ -54,6 +82,8 @@ export function activityOf(text: string): ActivityReport | null {
     return null; // torn or foreign: an answer here, not a failure
   }
   if (!isRecord(value) || value.schema !== 1 || !isRecord(value.personas)) return null;
+  const blind = blindIn(value.blind);
+  if (blind === null) return null;
   const { published, observed_since: since, stale_after_seconds: stale } = value;
   const { observation_floor_id: floor, observed_to_id: upTo } = value;
   if (!isTime(published) || !isTime(since) || typeof stale !== 'number' || !(stale >= 0)) return null;
@@ -76,8 +106,21 @@ export function activityOf(text: string): ActivityReport | null {
     since: instantOfIso(since) as Instant,
     floor,
     upTo,
+    blind,
+    identity: value.identity ?? null,
     personas,
   };
+}
+
+/** Null: malformed. An older report says nothing of it. */
+function blindIn(value: unknown = {}): ReadonlyMap<string, string> | null {
+  if (!isRecord(value)) return null;
+  const blind = new Map<string, string>();
+  for (const [name, why] of Object.entries(value)) {
+    if (typeof why !== 'string') return null;
+    blind.set(name, why);
+  }
+  return blind;
 }
 
 /** Undefined: malformed. */

@@ -1,5 +1,6 @@
 import { type Instant, isoOf } from '../model/index.ts';
 import type { ActivityReport, Observed } from './activity.ts';
+import { blindWords } from './blind.ts';
 
 /** Active, silent in a span that was watched, or not observable: never one for the other (Kijito contract c). */
 export type Verdict = { readonly is: 'active' | 'silent' | 'unobservable'; readonly words: string };
@@ -33,12 +34,13 @@ export function checkActivity(report: ActivityReport, question: Question, now: I
 
 /** Why silence can not be told from what is there; null: it can. */
 function whyNot(report: ActivityReport, observed: Observed, sinceId: number, now: Instant): string | null {
-  const { floor, upTo, published, staleAfterMs } = report;
+  const { floor, upTo, published, staleAfterMs, blind } = report;
   if (!observed.watched) return 'its inbox is not watched';
   // The distance: a wall clock that was set back makes no report fresh.
   if (Math.abs(now - published) > staleAfterMs) return `the report is of ${isoOf(published)}: nobody watches now`;
+  if (floor !== null && floor > sinceId) return `what came before message ${floor} was not watched`;
+  if (blind.size > 0) return `it may have written where nobody looks now: ${blindWords(blind)}`;
   if (floor === null) return 'some inboxes have no position yet';
-  if (floor > sinceId) return `what came before message ${floor} was not watched`;
   if (upTo === null) return 'some inboxes can not be read now';
   if (upTo < sinceId) return `not every inbox was looked at since message ${sinceId}, only since ${upTo}`;
   return null;

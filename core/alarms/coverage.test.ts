@@ -9,30 +9,39 @@ test('coverage is as good as the inbox that was looked at least', () => {
   seen.armed('ada', 12);
   seen.armed('bo', 7);
   assert.equal(seen.floor, 12, 'what ada sent below 12 into her own inbox, or bo wrote there, was not seen');
-  seen.rested(100, 12);
+  for (const at of [100, 110]) seen.rested(at, 12);
   seen.looked('ada');
   assert.equal(seen.since, null);
   seen.looked('bo');
   assert.deepEqual([seen.since, seen.upTo], [100, 12]);
-  seen.rested(200, 15);
+  for (const at of [200, 210]) seen.rested(at, 15);
   seen.looked('ada');
   assert.deepEqual([seen.since, seen.upTo], [100, 12]);
   seen.looked('bo');
   assert.deepEqual([seen.since, seen.upTo], [200, 15]);
 });
 
+test('a look that was under way at one rest and is back after the next vouches for the first alone', () => {
+  const seen = createCoverage();
+  seen.joined('ada');
+  seen.rested(100, 1);
+  seen.rested(200, 2); // a look began just before, and does not hold what came at 150
+  seen.looked('ada');
+  assert.deepEqual([seen.since, seen.upTo], [100, 1]);
+});
+
 test('an inbox that fails, or that joined and was not looked at yet, covers nothing', () => {
   const seen = createCoverage();
   seen.joined('ada');
   seen.armed('ada', 1);
-  seen.rested(100, 1);
+  for (const at of [100, 110]) seen.rested(at, 1);
   seen.looked('ada');
   seen.failed('ada');
-  assert.equal(seen.since, null);
+  assert.deepEqual([seen.since, [...seen.unread]], [null, ['ada']]);
   seen.looked('ada');
   assert.equal(seen.since, 100);
   seen.joined('new');
-  assert.deepEqual([seen.since, seen.floor], [null, null]);
+  assert.deepEqual([seen.since, seen.floor, [...seen.unread]], [null, null, ['new']]);
   seen.armed('new', 0);
   seen.looked('new');
   assert.deepEqual([seen.since, seen.floor], [100, 1]);

@@ -4,14 +4,18 @@
  */
 export interface Coverage {
   joined(persona: string): void;
-  left(persona: string): void;
   /** Its first look found the position: what comes after it is told. */
   armed(persona: string, cursor: number): void;
   looked(persona: string): void;
   failed(persona: string): void;
-  /** No look is under way: those that come back from now on began after `at`, when `newest` was known. */
+  /**
+   * Now, at `at`, `newest` is known, and every look that was under way the last time is back. So those that come back from
+   * now on began after that last time.
+   */
   rested(at: number, newest: number): void;
-  /** Since when every inbox was looked at, monotonic; null: some were not, or failed since. */
+  /** Inboxes whose last look failed, or that were not looked at yet. */
+  readonly unread: ReadonlySet<string>;
+  /** Since when every inbox was looked at, monotonic; null: some are unread. */
   readonly since: number | null;
   /** Every inbox was looked at when this message was known; null likewise. */
   readonly upTo: number | null;
@@ -29,6 +33,8 @@ const BEFORE_ANY: Sight = { at: Number.NEGATIVE_INFINITY, newest: 0 };
 export function createCoverage(): Coverage {
   const inboxes = new Map<string, { cursor: number | null; sight: Sight | null }>();
   let rest = BEFORE_ANY;
+  /** The one before: what comes back now began after it. */
+  let begunAfter = BEFORE_ANY;
   /** The least of all; null as soon as one has none. */
   const least = (of: (sight: Sight) => number): number | null => {
     let found: number | null = null;
@@ -44,12 +50,15 @@ export function createCoverage(): Coverage {
   };
   return {
     joined: (persona) => void inboxes.set(persona, { cursor: null, sight: null }),
-    left: (persona) => void inboxes.delete(persona),
     armed: (persona, cursor) => change(persona, { cursor }),
-    looked: (persona) => change(persona, { sight: rest }),
+    looked: (persona) => change(persona, { sight: begunAfter }),
     failed: (persona) => change(persona, { sight: null }),
     rested(at, newest) {
+      begunAfter = rest;
       rest = { at, newest };
+    },
+    get unread() {
+      return new Set([...inboxes].flatMap(([persona, { sight }]) => (sight === null ? [persona] : [])));
     },
     get since() {
       return least(({ at }) => at);

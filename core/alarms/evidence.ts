@@ -1,14 +1,25 @@
+import type { Instant } from '../model/index.ts';
 import type { Member, Roll } from '../sources/index.ts';
 
-/** What was observed of one address, exactly as it is spelled: `Ada` and `ada` are two inboxes (Kijito contract, trap 43). */
+/** What was observed of one address, exactly as it is spelled: `Ada` and `ada` are two inboxes (Kijito contract, trap 43). Times are wall clock. */
 export interface Seen {
   /** The newest message that names it as the sender. */
-  readonly sent: { readonly id: number; readonly at: number } | null;
+  readonly sent: { readonly id: number; readonly at: Instant } | null;
   /** Its unread count went down: somebody read mail there, when `after` was the newest message known. */
-  readonly read: { readonly after: number; readonly at: number } | null;
+  readonly read: { readonly after: number; readonly at: Instant } | null;
 }
 
 export const NOT_SEEN: Seen = { sent: null, read: null };
+
+/** What two watches saw of one address. Of the same message, whoever saw it first knows when. */
+export function seenByBoth(a: Seen, b: Seen): Seen {
+  return { sent: later(a.sent, b.sent, (sent) => sent.id), read: later(a.read, b.read, (read) => read.after) };
+}
+
+function later<T extends { readonly at: Instant }>(a: T | null, b: T | null, id: (one: T) => number): T | null {
+  if (a === null || b === null) return a ?? b;
+  return id(a) > id(b) || (id(a) === id(b) && a.at <= b.at) ? a : b;
+}
 
 /** What the directory and our own eyes say of who reads an inbox. */
 export type Reader =

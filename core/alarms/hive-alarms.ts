@@ -1,22 +1,20 @@
 import type { Fact } from '../board/index.ts';
 import type { HiveAlarmEvent } from '../events/index.ts';
-import { foldedName, type Instant, type PersonaId, sameName } from '../model/index.ts';
+import { foldedName } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
 import type { Level, Levels, Roll, Source } from '../sources/index.ts';
-import type { ActivityReport, Observed } from './activity.ts';
+import type { Activity, Observed } from './activity.ts';
+import { createAlarmLog } from './alarm-log.ts';
+import { blindOf, type Watched } from './blind.ts';
 import { createCoverage } from './coverage.ts';
-import { type Judgement, judge } from './judge.ts';
+import { judge } from './judge.ts';
 import { type Counts, observe, type Sent } from './observe.ts';
-import { alarmsOf, type Kind, latched, type Raising, raisings, released } from './raise.ts';
+import { alarmsOf, isNews, type Kind, latched, type Raising, released } from './raise.ts';
 import { recipients } from './route.ts';
 import { type AlarmRules, NOTHING_OBSERVED, seenOf } from './state.ts';
 
 /** A watch that can be told an alarm; a Watcher is one. */
-export interface Told {
-  readonly persona: { readonly id: PersonaId; readonly address: string };
-  /** Null: everything of its last look was had, and taken. */
-  readonly walkAt: number | null;
-  readonly retryAt: number | null;
+export interface Told extends Watched {
   /** False: it was not taken, or can not be now. */
   tell(alarm: HiveAlarmEvent, abort: AbortSignal): Promise<boolean>;
 }
@@ -39,7 +37,7 @@ export interface HiveAlarms {
   gap(): void;
   /** What the pending list said on a tick, null for no answer. Tells what is to be told; rejects never. */
   heard(levels: Levels | null, abort: AbortSignal): Promise<void>;
-  activity(): ActivityReport;
+  activity(): Activity;
 }
 
 /** The directory is asked again no more often than this for the sake of an alarm. */
@@ -59,17 +57,17 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
   let askedAt = Number.NEGATIVE_INFINITY;
   /** Who did not take the alarm that others were told of. */
   const owed: Record<Kind, Set<string>> = { stranded: new Set(), urgent: new Set() };
-  /** Names that stand in the log, until they are over. */
-  const logged: Record<Kind | 'quiet', Set<string>> = { stranded: new Set(), urgent: new Set(), quiet: new Set() };
+  const alarmLog = createAlarmLog(source.id, log, rules);
 
   function told(fact: Extract<Fact, { is: 'told' }>): void {
     const at = clock.monotonic();
+    const wall = clock.now();
     for (const event of fact.events) {
       if (event.event === 'armed') coverage.armed(fact.persona, event.cursor);
       if (event.event !== 'new') continue;
       const { from, id } = event;
       newest = Math.max(newest, id);
-      if ((sent.get(from)?.id ?? 0) < id) sent.set(from, { from, id, at });
+      if ((sent.get(from)?.id ?? 0) < id) sent.set(from, { from, id, at, wall });
     }
   }
 
@@ -80,31 +78,37 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
     sent.clear();
   }
 
-  /** Since when all mail of every member was had and told; null: some was not. */
-  function covered(): number | null {
-    for (const address of source.roll?.()?.of.keys() ?? []) if (!watched.has(address)) return null;
-    for (const { walkAt, retryAt } of watched.values()) if (walkAt !== null || retryAt !== null) return null;
-    return coverage.since;
-  }
+  const rollNow = (): Roll | null => source.roll?.() ?? null;
+
+  const blindNow = () => blindOf(watched, coverage.unread, rollNow()?.of.keys() ?? []);
 
   async function heard(levels: Levels | null, abort: AbortSignal): Promise<void> {
     hearSenders();
     const at = clock.monotonic();
     if (levels === null) state = observe(state, { at, is: 'unobserved' }, rules);
-    else state = observe(state, { at, is: 'polled', counts: countsOf(levels), newest: newestBefore }, rules);
+    else
+      state = observe(
+        state,
+        { at, is: 'polled', wall: clock.now(), counts: countsOf(levels), newest: newestBefore },
+        rules,
+      );
     newestBefore = newest;
     coverage.rested(at, newest);
     if (levels === null) return;
-    const known = source.roll?.() ?? null;
-    const early = judge(state, known, covered(), rules);
-    const roll = early.wantsRoll ? await rollAnew(abort) : known;
+    const known = rollNow();
+    let blind = blindNow();
+    let now = judge(state, known, blind.size > 0 ? null : coverage.since, rules);
+    const roll = now.wantsRoll ? await rollAnew(abort) : known;
     if (roll === null || abort.aborted) return;
-    const now = roll === known ? early : judge(state, roll, covered(), rules);
+    if (roll !== known) {
+      blind = blindNow();
+      now = judge(state, roll, blind.size > 0 ? null : coverage.since, rules);
+    }
     state = released(state, now);
-    sayInLog(now, roll);
+    alarmLog.say(now, state, roll, blind, at);
     for (const alarm of alarmsOf(now)) {
-      const isNew = raisings(state, now).some(({ kind }) => kind === alarm.kind);
-      await tell(alarm, isNew ? recipients([...watched.keys()], state, roll) : [...owed[alarm.kind]], abort);
+      const to = isNews(state, alarm) ? recipients([...watched.keys()], state, roll) : [...owed[alarm.kind]];
+      await tell(alarm, to, abort);
     }
     for (const kind of ['stranded', 'urgent'] as const) if (now[kind].length === 0) owed[kind].clear();
   }
@@ -112,14 +116,14 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
   /** The directory, asked again for inboxes that can not be judged by an older one. */
   async function rollAnew(abort: AbortSignal): Promise<Roll | null> {
     const at = clock.monotonic();
-    if (at - askedAt < Math.max(ROLL_LEAST_MS, rules.pollMs)) return source.roll?.() ?? null;
+    if (at - askedAt < Math.max(ROLL_LEAST_MS, rules.pollMs)) return rollNow();
     askedAt = at;
     try {
       await source.personas(abort);
     } catch {
       // Not known now: nothing is claimed of those inboxes, and the rescan of the directory says what is wrong with it.
     }
-    return source.roll?.() ?? null;
+    return rollNow();
   }
 
   async function tell(alarm: Raising, to: readonly string[], abort: AbortSignal): Promise<void> {
@@ -131,27 +135,6 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
     if (left.length === to.length) return; // nobody: it is raised again on the next tick
     state = latched(state, alarm);
     owed[alarm.kind] = new Set(left);
-  }
-
-  /** The second channel: said here once, whether or not anybody takes the event (Kijito contract, trap 10). */
-  function sayInLog(now: Judgement, roll: Roll): void {
-    say('stranded', now.stranded, (names) => {
-      const all = names.map((name) => `${name} (${state.held.get(name)?.unread} unread${likeOf(name, roll)})`);
-      log.warn(`${source.id}: mail lies where nobody was ever seen to read it: ${all.join(', ')}`);
-    });
-    say('urgent', now.urgent, (names) => {
-      const all = names.map((name) => `${name} (${state.held.get(name)?.urgent} urgent)`);
-      log.warn(`${source.id}: urgent mail is unread, and nothing was seen of its reader meanwhile: ${all.join(', ')}`);
-    });
-    say('quiet', [...now.dormant, ...now.urgentWriteOnly], (names) => {
-      log.info(`${source.id}: unread mail of members that do not look here: ${[...new Set(names)].join(', ')}`);
-    });
-  }
-
-  function say(kind: Kind | 'quiet', names: readonly string[], write: (fresh: readonly string[]) => void): void {
-    const fresh = names.filter((name) => !logged[kind].has(name));
-    logged[kind] = new Set(names);
-    if (fresh.length > 0) write(fresh);
   }
 
   return {
@@ -181,21 +164,22 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
     heard,
     activity() {
       hearSenders();
-      const wall = clock.now() - clock.monotonic();
       const personas = new Map<string, Observed>();
       for (const address of new Set([...watched.keys(), ...state.seen.keys()])) {
-        const { sent, read } = seenOf(state, address);
-        personas.set(address, {
-          watched: watched.has(address) && !rules.suppressed.has(foldedName(address)),
-          sent: sent === null ? null : { id: sent.id, at: wall + sent.at },
-          read: read === null ? null : { after: read.after, at: wall + read.at },
-        });
+        const isWatched = watched.has(address) && !rules.suppressed.has(foldedName(address));
+        personas.set(address, { watched: isWatched, ...seenOf(state, address) });
       }
-      const isWhole = source.roll?.() != null && covered() !== null; // else some inbox is not watched at all
-      const published: Instant = clock.now();
-      const { staleAfterMs } = options;
-      const { floor } = coverage;
-      return { published, staleAfterMs, since: began, floor, upTo: isWhole ? coverage.upTo : null, personas };
+      const blind = blindNow();
+      const isWhole = blind.size === 0 && rollNow() !== null; // else some inbox is not watched at all
+      return {
+        published: clock.now(),
+        staleAfterMs: options.staleAfterMs,
+        since: began,
+        floor: coverage.floor,
+        upTo: isWhole ? coverage.upTo : null,
+        blind,
+        personas,
+      };
     },
   };
 }
@@ -203,9 +187,4 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
 function countsOf({ of }: Levels): ReadonlyMap<string, Counts> {
   const n = (count: Level['unread']): number | null => (count.is === 'unknown' ? null : count.n);
   return new Map([...of].map(([address, { unread, urgent }]) => [address, { unread: n(unread), urgent: n(urgent) }]));
-}
-
-function likeOf(name: string, roll: Roll): string {
-  for (const member of roll.of.keys()) if (member !== name && sameName(member, name)) return `; there is a ${member}`;
-  return '';
 }

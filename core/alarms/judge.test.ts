@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Member, Roll } from '../sources/index.ts';
 import { type Judgement, judge } from './judge.ts';
 import { type Counts, observe } from './observe.ts';
-import { latched, raisings, released } from './raise.ts';
+import { alarmsOf, isNews, latched, released } from './raise.ts';
 import { recipients } from './route.ts';
 import { type AlarmRules, type AlarmState, NOTHING_OBSERVED } from './state.ts';
 
@@ -33,12 +33,12 @@ function hive(rules: Partial<AlarmRules> = {}) {
     polls(times: number, mail: Mail, apart = 60_000) {
       for (let n = 0; n < times; n += 1) {
         at += apart;
-        state = observe(state, { at, is: 'polled', counts: counts(mail), newest: 7 }, all);
+        state = observe(state, { at, is: 'polled', wall: at, counts: counts(mail), newest: 7 }, all);
       }
       return made;
     },
     sends(from: string, id = 9) {
-      state = observe(state, { at, is: 'sent', messages: [{ from, id, at }] }, all);
+      state = observe(state, { at, is: 'sent', messages: [{ from, id, at, wall: at }] }, all);
       return made;
     },
     unobserved() {
@@ -53,7 +53,7 @@ function hive(rules: Partial<AlarmRules> = {}) {
     told(roll: Roll, isTaken = true): readonly string[] {
       const now = judge(state, roll, at, all);
       state = released(state, now);
-      const raised = raisings(state, now);
+      const raised = alarmsOf(now).filter((one) => isNews(state, one));
       if (isTaken) for (const one of raised) state = latched(state, one);
       return raised.map(({ kind, names }) => `${kind} ${names.join(' ')}`);
     },

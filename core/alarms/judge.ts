@@ -9,11 +9,20 @@ export interface Judgement {
   readonly dormant: readonly string[];
   readonly urgent: readonly string[];
   readonly urgentWriteOnly: readonly string[];
+  /** Those that hold urgent mail, but whose silence is not observed: some inbox was not looked at since. */
+  readonly unobserved: readonly string[];
   /** Some inbox can only be judged by a directory that is newer than its mail. */
   readonly wantsRoll: boolean;
 }
 
-const NOTHING: Judgement = { stranded: [], dormant: [], urgent: [], urgentWriteOnly: [], wantsRoll: false };
+const NOTHING: Judgement = {
+  stranded: [],
+  dormant: [],
+  urgent: [],
+  urgentWriteOnly: [],
+  unobserved: [],
+  wantsRoll: false,
+};
 
 /**
  * @param roll null: who is a member is not known, so nothing is claimed
@@ -26,6 +35,7 @@ export function judge(state: AlarmState, roll: Roll | null, covered: number | nu
   const dormant: string[] = [];
   const urgent: string[] = [];
   const urgentWriteOnly: string[] = [];
+  const unobserved: string[] = [];
   let wantsRoll = false;
   for (const [address, held] of state.held) {
     const reader = readerOf(address, roll, seenOf(state, address));
@@ -37,10 +47,11 @@ export function judge(state: AlarmState, roll: Roll | null, covered: number | nu
     const member = roll.of.get(address);
     if (!rules.urgent || member === undefined || member.retired || held.silence === null) continue;
     if (reader === 'none' || rules.suppressed.has(foldedName(address))) continue;
-    if (held.silence.polls < URGENT_POLLS || covered === null || covered < held.silence.since) continue;
-    (member.writeOnly ? urgentWriteOnly : urgent).push(address);
+    if (held.silence.polls < URGENT_POLLS) continue;
+    const isObserved = covered !== null && covered >= held.silence.since;
+    if (isObserved) (member.writeOnly ? urgentWriteOnly : urgent).push(address);
+    else if (!member.writeOnly) unobserved.push(address);
   }
-  const sorted = [stranded, dormant, urgent, urgentWriteOnly].map((names) => names.sort());
-  const [a = [], b = [], c = [], d = []] = sorted;
-  return { stranded: a, dormant: b, urgent: c, urgentWriteOnly: d, wantsRoll };
+  for (const names of [stranded, dormant, urgent, urgentWriteOnly, unobserved]) names.sort();
+  return { stranded, dormant, urgent, urgentWriteOnly, unobserved, wantsRoll };
 }

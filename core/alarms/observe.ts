@@ -1,23 +1,30 @@
+import type { Instant } from '../model/index.ts';
 import { NOT_SEEN, type Seen } from './evidence.ts';
 import { type AlarmRules, type AlarmState, type Held, MOST_SEEN } from './state.ts';
 
 /**
- * What happens to a hive. `at` is monotonic. `polled`: one answer of the pending list; an address that is absent has no
+ * What happens to a hive. `at` is monotonic, `wall` the same for a person. `polled`: one answer of the pending list; an address that is absent has no
  * unread mail, and `newest` is the newest message that was known at the poll before. `sent`: messages were told, so their
  * senders did something. `unobserved`: the list did not answer, or nobody watched; what comes next is no part of the same
  * silence.
  */
 export type Observation = { readonly at: number } & (
-  | { readonly is: 'polled'; readonly counts: ReadonlyMap<string, Counts>; readonly newest: number }
+  | {
+      readonly is: 'polled';
+      readonly wall: Instant;
+      readonly counts: ReadonlyMap<string, Counts>;
+      readonly newest: number;
+    }
   | { readonly is: 'sent'; readonly messages: readonly Sent[] }
   | { readonly is: 'unobserved' }
 );
 
-/** A message that was told, and when, monotonic. */
+/** A message that was told, and when: monotonic, and for a person. */
 export interface Sent {
   readonly from: string;
   readonly id: number;
   readonly at: number;
+  readonly wall: Instant;
 }
 
 /** Null: not known. */
@@ -41,26 +48,26 @@ export function observe(state: AlarmState, seeing: Observation, rules: AlarmRule
 function sent(state: AlarmState, messages: readonly Sent[]): AlarmState {
   const held = new Map(state.held);
   const seen = new Map(state.seen);
-  for (const { from, id, at } of messages) {
+  for (const { from, id, at, wall } of messages) {
     const before = seen.get(from) ?? NOT_SEEN;
     if (before.sent !== null && before.sent.id >= id) continue; // told once more
     const own = held.get(from);
     if (own?.silence) held.set(from, { ...own, silence: begun(own.urgent, at, 0) });
-    remember(seen, from, { ...before, sent: { id, at } });
+    remember(seen, from, { ...before, sent: { id, at: wall } });
   }
   return { ...state, held, seen };
 }
 
 function polled(
   state: AlarmState,
-  { at, counts, newest }: Extract<Observation, { is: 'polled' }>,
+  { at, wall, counts, newest }: Extract<Observation, { is: 'polled' }>,
   rules: AlarmRules,
 ): AlarmState {
   const isPoll = state.polledAt === null || at - state.polledAt >= rules.pollMs / 2;
   const held = new Map<string, Held>();
   const seen = new Map(state.seen);
   const wasRead = (address: string): void =>
-    remember(seen, address, { ...(seen.get(address) ?? NOT_SEEN), read: { after: newest, at } });
+    remember(seen, address, { ...(seen.get(address) ?? NOT_SEEN), read: { after: newest, at: wall } });
   for (const [address, { unread, urgent }] of counts) {
     const before = state.held.get(address);
     if (unread === null) {

@@ -22,12 +22,12 @@ export function released(state: AlarmState, now: Judgement): AlarmState {
   return { ...state, told: { stranded: still(stranded, now.stranded), urgent: still(urgent, now.urgent) } };
 }
 
-/** The alarms whose every name is not told yet. One sums up all that is so: several at once are no storm. */
-export function raisings(state: AlarmState, now: Judgement): readonly Raising[] {
-  return alarmsOf(now).filter(({ kind, names }) => names.some((name) => !state.told[kind].has(name)));
+/** It names somebody that nobody was told of yet. */
+export function isNews(state: AlarmState, { kind, names }: Raising): boolean {
+  return names.some((name) => !state.told[kind].has(name));
 }
 
-/** Whatever is so now, told or not. */
+/** Whatever is so now, told or not. One alarm sums up all of its kind: several at once are no storm. */
 export function alarmsOf({ stranded, dormant, urgent, urgentWriteOnly }: Judgement): readonly Raising[] {
   const alarms: Raising[] = [];
   if (stranded.length > 0) {

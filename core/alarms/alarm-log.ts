@@ -1,0 +1,70 @@
+import { type SourceId, sameName } from '../model/index.ts';
+import type { Log } from '../ports/index.ts';
+import { createTrouble } from '../sinks/index.ts';
+import type { Roll } from '../sources/index.ts';
+import { type Blindness, blindWords } from './blind.ts';
+import type { Judgement } from './judge.ts';
+import { type AlarmRules, type AlarmState, URGENT_POLLS } from './state.ts';
+
+/**
+ * The second channel of the alarms of a hive: whatever is so stands here once, whether or not anybody takes the event, and
+ * once more when it comes again (Kijito contract, traps 10 and 45).
+ */
+export interface AlarmLog {
+  /** What is so at `at`, monotonic. */
+  say(now: Judgement, state: AlarmState, roll: Roll, blind: ReadonlyMap<string, Blindness>, at: number): void;
+}
+
+export function createAlarmLog(source: SourceId, log: Log, rules: AlarmRules): AlarmLog {
+  const stranded = onceEach();
+  const urgent = onceEach();
+  const quiet = onceEach();
+  const muted = createTrouble(log);
+  let blindSince: ReadonlyMap<string, number> = new Map();
+
+  /** A silence that can not be observed is no alarm, and that it can not for long is told instead. */
+  function sayMuted({ unobserved }: Judgement, blind: ReadonlyMap<string, Blindness>, at: number): void {
+    blindSince = new Map([...blind.keys()].map((name) => [name, blindSince.get(name) ?? at]));
+    const long = new Map(
+      [...blind].filter(([name]) => at - (blindSince.get(name) ?? at) >= URGENT_POLLS * rules.pollMs),
+    );
+    if (blind.size === 0) muted.clear(`${source}: every inbox is read again, and silence is observed`);
+    else if (long.size > 0 && unobserved.length > 0)
+      muted.raise(
+        `${source}: urgent mail is unread (${unobserved.join(', ')}), and whether its readers did anything can not be told: ${blindWords(long)}`,
+        JSON.stringify([...long.keys()].sort()),
+      );
+  }
+
+  return {
+    say(now, { held }, roll, blind, at) {
+      stranded(now.stranded, (names) => {
+        const all = names.map((name) => `${name} (${held.get(name)?.unread} unread${likeOf(name, roll)})`);
+        log.warn(`${source}: mail lies where nobody was ever seen to read it: ${all.join(', ')}`);
+      });
+      urgent(now.urgent, (names) => {
+        const all = names.map((name) => `${name} (${held.get(name)?.urgent} urgent)`);
+        log.warn(`${source}: urgent mail is unread, and nothing was seen of its reader meanwhile: ${all.join(', ')}`);
+      });
+      quiet([...now.dormant, ...now.urgentWriteOnly], (names) => {
+        log.info(`${source}: unread mail of members that do not look here: ${[...new Set(names)].join(', ')}`);
+      });
+      sayMuted(now, blind, at);
+    },
+  };
+}
+
+/** Writes of each name once, until it is over. */
+function onceEach(): (names: readonly string[], write: (fresh: readonly string[]) => void) => void {
+  let said: ReadonlySet<string> = new Set();
+  return (names, write) => {
+    const fresh = names.filter((name) => !said.has(name));
+    said = new Set(names);
+    if (fresh.length > 0) write(fresh);
+  };
+}
+
+function likeOf(name: string, roll: Roll): string {
+  for (const member of roll.of.keys()) if (member !== name && sameName(member, name)) return `; there is a ${member}`;
+  return '';
+}
