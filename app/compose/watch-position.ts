@@ -149,7 +149,7 @@ function shown(identity: unknown): string {
 
 function saveBirth(saver: Saver): void {
   try {
-    saver.save({ cursor: 0, state: 'UP', consecutive_failures: 0 });
+    saver.save({ cursor: 0, state: 'UP', consecutive_failures: 0, persona_added: true });
   } catch {
     // Said by the saver; the position is saved again after the first look.
   }

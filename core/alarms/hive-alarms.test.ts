@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import type { Event, HiveAlarmEvent } from '../events/index.ts';
-import { exactly, VITAL_NOT_REPORTED } from '../model/index.ts';
+import { exactly, Fault, VITAL_NOT_REPORTED } from '../model/index.ts';
 import type { Member, Source } from '../sources/index.ts';
 import { createHiveAlarms } from './hive-alarms.ts';
 
 const MINUTE = 60_000;
+const CUT = new Fault('network', 'cut', { is: 'source', key: 'kijito' });
 const MEMBER: Member = { memories: 5, retired: false, writeOnly: false, mail: null };
 const EMPTY_HANDED: Member = { ...MEMBER, memories: 0 };
 
@@ -88,6 +89,7 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
     tells(persona: string, ...events: readonly object[]) {
       alarms.put({ is: 'told', at: clock.now(), persona, events: events as readonly Event[] });
     },
+    breaks: (persona: string) => alarms.put({ is: 'failed', at: clock.now(), persona, fault: CUT }),
     fails: () => alarms.heard(null, signal),
   };
 }
@@ -212,6 +214,67 @@ describe('urgent mail, from poll to stream', () => {
   });
 });
 
+describe('a silence that can not be observed', () => {
+  const muted = 'kijito: urgent mail is unread (ada), and whether its readers did anything can not be told: ';
+  const over = 'kijito: every inbox is read again, and silence is observed';
+
+  test('trap 50: an inbox that is never read mutes the alarm of its hive, and the log says which, once', async () => {
+    const { polls, lines, since, world, breaks } = bench(['ada', 'bo', 'cy']);
+    world.unread.set('ada', [1, 1]);
+    await polls(1);
+    breaks('cy');
+    await polls(50, ['cy']);
+    assert.deepEqual([lines(), since()], [[`${muted}cy was not read`], []]);
+    await polls(2);
+    assert.equal(since().length, 3, 'cy is read: what ada did not do meanwhile is seen now');
+    assert.deepEqual(lines(), [
+      'kijito: urgent mail is unread, and nothing was seen of its reader meanwhile: ada (1 urgent)',
+      over,
+    ]);
+    breaks('cy');
+    await polls(9, ['cy']);
+    assert.deepEqual(lines(), [`${muted}cy was not read`], 'it comes again');
+  });
+
+  test('what passes soon, and what mutes nothing, is no line', async () => {
+    const { polls, lines, world, breaks } = bench(['ada', 'bo']);
+    world.unread.set('ada', [1, 0]);
+    breaks('bo');
+    await polls(20, ['bo']);
+    assert.deepEqual(lines(), [], 'nothing is urgent');
+    await polls(1);
+    world.unread.set('ada', [1, 1]);
+    await polls(4);
+    breaks('bo');
+    await polls(4, ['bo']);
+    assert.deepEqual(lines(), []);
+  });
+
+  test('every reason has its words, another inbox is another line, and many are no long one', async () => {
+    const names = ['ada', 'b1', 'b2', 'b3', 'b4', 'b5'];
+    const { polls, lines, world, breaks } = bench(names, [], ['zed']);
+    world.unread.set('ada', [1, 1]);
+    await polls(9);
+    assert.deepEqual(lines(), [`${muted}zed is not watched`]);
+    for (const name of names.slice(1)) breaks(name);
+    await polls(9, names.slice(1));
+    assert.deepEqual(lines(), [`${muted}b1 was not read, b2 was not read, b3 was not read, and 3 more like these`]);
+    world.walkAt = 1;
+    await polls(9);
+    assert.match(lines().join(), /: ada has mail that could not be had, b1 has/);
+  });
+});
+
+test('trap 47: a new process tells again what is so, since what was told is remembered by the process alone', async () => {
+  for (let process = 0; process < 2; process += 1) {
+    const { polls, since, world } = bench(['ada']);
+    world.unread.set('ghost', [1, 0]);
+    world.unread.set('ada', [1, 1]);
+    await polls(9);
+    assert.deepEqual(since(), ['ada stranded ghost', 'ada urgent-unanswered ada']);
+  }
+});
+
 describe('the activity report', () => {
   test('says what was seen, from which message on, and up to which every inbox was looked at', async () => {
     const { alarms, polls, tells, world, clock } = bench(['ada', 'bo']);
@@ -231,6 +294,19 @@ describe('the activity report', () => {
     assert.deepEqual(personas.get('ada'), { watched: true, sent: null, read: { after: 12, at: clock.now() } });
     world.walkAt = 1;
     assert.equal(alarms.activity().upTo, null);
+    assert.deepEqual(
+      [...alarms.activity().blind],
+      ['ada', 'bo'].map((name) => [name, 'has mail that could not be had']),
+    );
+  });
+
+  test('says when something was seen, whatever became of the monotonic clock in a sleep', async () => {
+    const { alarms, tells, clock, polls } = bench(['ada']);
+    const sentAt = clock.now();
+    tells('ada', { event: 'new', id: 3, from: 'ada' });
+    await polls(1);
+    clock.SLEEP;
+    assert.equal(alarms.activity().personas.get('ada')?.sent?.at, sentAt);
   });
 
   test('what was read between two polls was read after what was known at the first, not at the second', async () => {

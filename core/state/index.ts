@@ -17,7 +17,7 @@ export { errnoOf, ioFault, refusal } from './io-fault.ts';
 export { kijitoEventsPaths, kijitoStatePaths } from './kijito-path.ts';
 export { type Lock, lockFile } from './lock.node.ts';
 export { isLocked, lockOfOthers } from './others-lock.node.ts';
-export type { SavedPin } from './pin-keys.ts';
+export type { SavedBaseline, SavedPin } from './pin-keys.ts';
 export { ensurePrivateDir, syncDirectory } from './private-dir.ts';
 export { type Opened, openForAppend, openForRead } from './safe-open.ts';
 export {

@@ -15,6 +15,19 @@ export interface SavedPin {
   readonly state_corrupt?: string;
   /** That unread mail is not shown was told. */
   readonly unread_hidden?: true;
+  /** That it was born during a run; not told yet. */
+  readonly persona_added?: true;
+  /** That a baseline passed over unread mail; not told yet. */
+  readonly baseline_skipped?: SavedBaseline;
+}
+
+/** What the event will say, in its own fields. */
+export interface SavedBaseline {
+  readonly armed_at: number;
+  readonly skipped: number;
+  readonly id_range: readonly [number, number];
+  readonly unread_held: number | 'unknown';
+  readonly reason: string;
 }
 
 export type PinRead =
@@ -48,6 +61,8 @@ export function readPin(keys: Keys, cursor: number | null): PinRead {
   if (keys.state_corrupt === true || (keys.pin_forced === true && cursor === null))
     pin.state_corrupt = typeof keys.state_corrupt_why === 'string' ? keys.state_corrupt_why : UNSAID;
   if (keys.unread_hidden === true) pin.unread_hidden = true;
+  if (keys.persona_added === true) pin.persona_added = true;
+  if (isBaseline(keys.baseline_skipped)) pin.baseline_skipped = keys.baseline_skipped;
   return { is: 'pin', pin };
 }
 
@@ -63,6 +78,8 @@ export function pinKeys(pin: SavedPin): Keys {
     ...(pin.pin_evidence_intact === undefined ? {} : { pin_evidence_intact: false }),
     ...(why === undefined ? {} : { state_corrupt: true, state_corrupt_why: why }),
     ...(pin.unread_hidden === undefined ? {} : { unread_hidden: true }),
+    ...(pin.persona_added === undefined ? {} : { persona_added: true }),
+    ...(pin.baseline_skipped === undefined ? {} : { baseline_skipped: { ...pin.baseline_skipped } }),
   };
 }
 
@@ -83,6 +100,8 @@ const FORMS: Readonly<Record<string, (value: Json) => boolean>> = {
   state_corrupt: isBoolean,
   state_corrupt_why: (value) => typeof value === 'string',
   unread_hidden: isBoolean,
+  persona_added: isBoolean,
+  baseline_skipped: isBaseline,
 };
 
 function oddKey(keys: Keys): string | null {
@@ -105,6 +124,15 @@ function isPair(value: Json): value is readonly [number, number] {
   if (!Array.isArray(value) || value.length !== 2) return false;
   const [from, to] = value as readonly Json[];
   return isInteger(from) && isInteger(to) && from <= to;
+}
+
+function isBaseline(value: Json | undefined): value is Json & SavedBaseline {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const { armed_at, skipped, id_range, unread_held, reason } = value as { readonly [key: string]: Json };
+  const isUnread = unread_held === 'unknown' || isInteger(unread_held);
+  return (
+    isInteger(armed_at) && isInteger(skipped) && isPair(id_range ?? null) && isUnread && typeof reason === 'string'
+  );
 }
 
 export function isInteger(value: Json | undefined): value is number {

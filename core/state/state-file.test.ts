@@ -65,6 +65,8 @@ test('trap 25: everything of a pin is read back after a restart, and what is not
     { pin_evidence_intact: false },
     { state_corrupt: 'the file is empty' },
     { unread_hidden: true },
+    { persona_added: true },
+    { baseline_skipped: { armed_at: 7, skipped: 3, id_range: [3, 7], unread_held: 'unknown', reason: 'r' } },
   ];
   for (const pin of [...pins, Object.assign({}, ...pins)]) {
     const saved = { cursor: 7, state: 'DOWN', consecutive_failures: 4, ...pin } as const;
@@ -95,6 +97,12 @@ test('a file of the later monitor is taken over with its pin', () => {
   }
 });
 
+test('revision 6 knows no pin: its file holds its four keys, whatever there would be to say', () => {
+  const saved = { cursor: 0, state: 'UP', consecutive_failures: 0 } as const;
+  file(IDENTITY, 'rev-6').save({ ...saved, persona_added: true, delivered_above: [[9, 9]] });
+  assert.deepEqual(Object.keys(JSON.parse(fs.readFileSync(path, 'utf8'))), ['identity', ...Object.keys(saved)]);
+});
+
 test('the later monitor finds what was delivered above the cursor as ids, unless they are many', () => {
   const written = (): Record<string, unknown> => JSON.parse(fs.readFileSync(path, 'utf8'));
   const saved = { cursor: 7, state: 'UP', consecutive_failures: 0 } as const;
@@ -107,11 +115,22 @@ test('the later monitor finds what was delivered above the cursor as ids, unless
 
 test('trap 31: pin_forced 1 is no false and no true: whatever is odd in a pin makes the file corrupt, and is named', () => {
   const odd = [1, 0, 'true', [], {}, 2.5];
+  const baseline = { armed_at: 7, skipped: 3, id_range: [3, 7], unread_held: 2, reason: 'r' };
+  const oddBaselines = [
+    { armed_at: '7' },
+    { skipped: true },
+    { id_range: [7, 3] },
+    { unread_held: null },
+    { unread_held: '2' },
+    { reason: 1 },
+  ].map((part) => ({ ...baseline, ...part }));
   const cases: readonly (readonly [key: string, values: readonly unknown[]])[] = [
     ['pin_forced', odd],
     ['pin_evidence_intact', odd],
     ['state_corrupt', odd],
     ['unread_hidden', odd],
+    ['persona_added', odd],
+    ['baseline_skipped', [...odd, 'x', ...oddBaselines]],
     ['gap_alerted', [true, false, '7', 2.5, 2 ** 53, [], {}]],
     ['pin_release_at', [true, false, '7', 2.5, 2 ** 53, [], {}]],
     ['emitted_above', [true, 9, '9', {}, [true], ['9'], [2.5], [9, null], [[9]]]],

@@ -40,7 +40,7 @@ export interface StateFileOptions {
   readonly path: string;
   /** Which inbox the file is for, any JSON value; compared as it is after a JSON round trip. */
   readonly identity: Json;
-  /** `rev-6`: the keys of a pin are not looked at, as those of any other writer. */
+  /** `rev-6`: the keys of a pin are neither looked at, as those of any other writer, nor written. */
   readonly keys: 'rev-6' | 'all';
 }
 
@@ -61,7 +61,8 @@ export function openStateFile({ disk, random, path, identity, keys }: StateFileO
       return bytes === null ? { is: 'absent' } : judge(bytes, expected, keys);
     },
     save({ cursor, state, consecutive_failures, ...pin }) {
-      const text = JSON.stringify({ identity: expected, cursor, state, consecutive_failures, ...pinKeys(pin) });
+      const more = keys === 'all' ? pinKeys(pin) : {};
+      const text = JSON.stringify({ identity: expected, cursor, state, consecutive_failures, ...more });
       writeAtomically(disk, random, path, `${text}\n`);
     },
   };

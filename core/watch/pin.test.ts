@@ -92,17 +92,17 @@ describe('more mail than one offer carries', () => {
   test('is offered in parts; what comes after mail waits for the last, and the cursor never runs ahead', () =>
     given(withRules(after(0), { maxReplay: 1000, heartbeatMs: 1000 }))`
       +2s                                 | 0 UP 0
-      poll 1-102 hidden=1 takes 1 -> armed(0) ${refused(1, 100)} | 0 UP 0
-      poll 1-102 hidden=1 takes 3 -> new(1) new(2) new(3) ${refused(4, 100)} | 3 UP 0
-      poll 1-104 hidden=1         -> ${told(4, 103)} | 103 UP 0
-      poll 1-104 hidden=1         -> new(104) hidden(1 false) heartbeat(104) | 104 UP 0
+      poll 1-52 hidden=1 takes 1 -> armed(0) ${refused(1, 50)} | 0 UP 0
+      poll 1-52 hidden=1 takes 3 -> new(1) new(2) new(3) ${refused(4, 50)} | 3 UP 0
+      poll 1-54 hidden=1         -> ${told(4, 53)} | 53 UP 0
+      poll 1-54 hidden=1         -> new(54) hidden(1 false) heartbeat(54) | 54 UP 0
     `);
 
   test('a pin ends with the last part', () =>
     given(withRules(after(0), { maxReplay: 1000 }))`
-      poll 150 hole -> armed(0) gap(0) new(150) | 0 UP 0
-      poll 1-150    -> ${told(1, 100)}          | 100 UP 0
-      poll 1-150    -> ${told(101, 149)}        | 150 UP 0
+      poll 99 hole -> armed(0) gap(0) new(99) | 0 UP 0
+      poll 1-99    -> ${told(1, 50)}          | 50 UP 0
+      poll 1-99    -> ${told(51, 98)}        | 99 UP 0
     `);
 });
 
@@ -164,6 +164,24 @@ describe('a position that can not be read (Kijito contract b, traps 30, 32, 36)'
   test('D3: a baseline over mail that is read skips nothing that anybody waits for, and says nothing', () =>
     given(ONCE_MORE)`
       poll 3-5 read -> armed(5) | 5 UP 0
+    `);
+
+  test('what a baseline skips is said, also when the process ends before anybody took it', () =>
+    given(ONCE_MORE)`
+      poll 3-5 takes 0 -> !baseline_skipped(3-5 3) !armed(5)     | 5 UP 0
+      restart                                                   | 5 UP 0
+      poll 3-6         -> baseline_skipped(3-5 3) armed(5) new(6) | 6 UP 0
+      restart                                                   | 6 UP 0
+      poll 3-6         -> armed(6)                               | 6 UP 0
+    `);
+
+  test('so is that a persona was added', () =>
+    given({ ...ONCE_MORE, start: { is: 'born' } })`
+      poll 1 takes 0 -> !persona_added !armed(0) !new(1) | 0 UP 0
+      restart                                            | 0 UP 0
+      poll 1-2       -> persona_added armed(0) new(1) new(2) | 2 UP 0
+      restart                                            | 2 UP 0
+      poll 1-2       -> armed(2)                         | 2 UP 0
     `);
 
   test('trap 36: a baseline over unread mail says what it skips; at most once, and over an empty inbox, it is silent', () => {

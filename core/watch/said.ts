@@ -1,6 +1,6 @@
 import type { AlarmEvent, Event } from '../events/index.ts';
 import type { Hole } from '../sources/index.ts';
-import type { Notice } from './state.ts';
+import { baselineFields, type Notice } from './state.ts';
 
 /** An alarm as it is to be said. */
 export type AlarmSaying =
@@ -31,15 +31,7 @@ export function noticeEvent(notice: Notice, head: Head, cursor: number): Event {
     case 'state_corrupt':
       return { ...head('state_corrupt'), event: 'state_corrupt', armed_at: notice.at, reason: notice.why };
     case 'baseline_skipped':
-      return {
-        ...head('baseline_skipped'),
-        event: 'baseline_skipped',
-        armed_at: notice.at,
-        skipped: notice.skipped,
-        id_range: notice.range,
-        unread_held: notice.unread ?? 'unknown',
-        reason: notice.why,
-      };
+      return { ...head('baseline_skipped'), event: 'baseline_skipped', ...baselineFields(notice) };
   }
 }
 

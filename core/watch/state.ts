@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Event } from '../events/index.ts';
 import { type Instant, merged, type PersonaId, type Reach, type Span } from '../model/index.ts';
 import type { Mark } from '../sources/index.ts';
-import type { SavedWatch } from '../state/index.ts';
+import type { SavedBaseline, SavedWatch } from '../state/index.ts';
 
 /** What a watch obeys, fixed for its life. */
 export interface Rules {
@@ -124,6 +124,8 @@ export interface WatchState {
 export function savedOf(state: WatchState): Saved {
   const capped = state.notices.find((notice) => notice.is === 'replay_capped');
   const corrupt = state.notices.find((notice) => notice.is === 'state_corrupt');
+  const born = state.notices.some(({ is }) => is === 'persona_added');
+  const skipped = state.notices.find((notice) => notice.is === 'baseline_skipped');
   const { mark } = state;
   const saved: { -readonly [K in keyof Saved]: Saved[K] } = {
     cursor: capped?.from ?? (mark.is === 'at' ? mark.id : null),
@@ -137,7 +139,15 @@ export function savedOf(state: WatchState): Saved {
   if (state.lossTold) saved.pin_evidence_intact = false;
   if (corrupt !== undefined || state.arming === 'corrupt') saved.state_corrupt = corrupt?.why ?? state.why;
   if (state.hiddenTold) saved.unread_hidden = true;
+  if (born) saved.persona_added = true;
+  if (skipped !== undefined) saved.baseline_skipped = baselineFields(skipped);
   return saved;
+}
+
+/** A baseline over unread mail, in the fields of its event (Kijito contract b). */
+export function baselineFields(notice: Extract<Notice, { is: 'baseline_skipped' }>): SavedBaseline {
+  const { at, skipped, range, unread, why } = notice;
+  return { armed_at: at, skipped, id_range: range, unread_held: unread ?? 'unknown', reason: why };
 }
 
 export function sameSaved(a: Saved, b: Saved): boolean {
@@ -150,6 +160,8 @@ export function sameSaved(a: Saved, b: Saved): boolean {
     a.pin_evidence_intact === b.pin_evidence_intact &&
     a.state_corrupt === b.state_corrupt &&
     a.unread_hidden === b.unread_hidden &&
+    a.persona_added === b.persona_added &&
+    isDeepStrictEqual(a.baseline_skipped, b.baseline_skipped) &&
     (a.delivered_above === b.delivered_above || isDeepStrictEqual(a.delivered_above, b.delivered_above))
   );
 }

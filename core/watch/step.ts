@@ -3,11 +3,12 @@ import type { HiveAlarmEvent } from '../events/index.ts';
 import { type Fault, foldedName, type Instant, type Reach, spanAround } from '../model/index.ts';
 import type { Tail, Taken } from '../sinks/index.ts';
 import type { Look, Row } from '../sources/index.ts';
+import type { SavedBaseline } from '../state/index.ts';
 import { alarmsOf, observed } from './alarms.ts';
 import { decide } from './arm.ts';
 import { type Output, offering, SILENT } from './offer.ts';
 import { below, settle } from './settle.ts';
-import { markAt, type Rules, type Saved, type Start, savedOf, type WatchState } from './state.ts';
+import { markAt, type Notice, type Rules, type Saved, type Start, savedOf, type WatchState } from './state.ts';
 
 /** What happens to a watch. Time comes in with it. */
 export type Input = { readonly at: Instant } & (
@@ -30,6 +31,7 @@ export function openWatch(at: Instant, start: Start, saved: Saved | null, tail: 
   const resumed = start.is === 'resume' ? saved : null;
   const done = (resumed?.delivered_above ?? []).map(([from, to]) => ({ from, to }));
   const corrupt = resumed?.state_corrupt;
+  const skipped = resumed?.baseline_skipped;
   return {
     mark: known ? markAt(cursor, done).mark : { is: 'unset' },
     arming: start.is === 'born' || start.is === 'corrupt' ? start.is : known ? 'rearm' : 'baseline',
@@ -38,8 +40,9 @@ export function openWatch(at: Instant, start: Start, saved: Saved | null, tail: 
     failures: saved?.consecutive_failures ?? 0,
     told: saved?.state ?? 'UP',
     notices: [
-      ...(start.is === 'born' ? [{ is: 'persona_added' as const }] : []),
+      ...(start.is === 'born' || resumed?.persona_added === true ? [{ is: 'persona_added' as const }] : []),
       ...(corrupt === undefined ? [] : [{ is: 'state_corrupt' as const, at: cursor ?? 0, why: corrupt }]),
+      ...(skipped === undefined ? [] : [skippedBefore(skipped)]),
     ],
     gapAlerted: resumed?.gap_alerted ?? null,
     releaseAt: resumed?.pin_release_at ?? null,
@@ -52,6 +55,10 @@ export function openWatch(at: Instant, start: Start, saved: Saved | null, tail: 
     count: 0,
     offer: null,
   };
+}
+
+function skippedBefore({ armed_at: at, skipped, id_range: range, unread_held, reason: why }: SavedBaseline): Notice {
+  return { is: 'baseline_skipped', at, skipped, range, unread: unread_held === 'unknown' ? null : unread_held, why };
 }
 
 /** Ids above the cursor for which the sink already holds the `new` event. */

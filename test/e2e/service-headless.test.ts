@@ -136,7 +136,14 @@ describe('hivebar service --headless', () => {
     const env = withSystemd(home);
     const at = (name: string): string => home.at('headless', name);
     await home.run(['service', 'install', '--headless'], { env });
-    for (const name of ['hive.ada.json', 'hive.ada.json.lock', 'watch.err', 'events.ada.ndjson', 'notes.txt'])
+    for (const name of [
+      'hive.ada.json',
+      'hive.ada.json.lock',
+      'watch.err',
+      'watch.err.1',
+      'events.ada.ndjson',
+      'notes.txt',
+    ])
       writeFileSync(at(name), name);
     symlinkSync(at('notes.txt'), at('hive.bo.json'));
     const plain = await home.run(['service', 'uninstall', '--headless'], { env });
@@ -144,7 +151,7 @@ describe('hivebar service --headless', () => {
     assert.ok(existsSync(at('hive.ada.json')));
     const { code, stdout } = await home.run(['service', 'uninstall', '--headless', '--purge'], { env });
     assert.equal(code, 0);
-    for (const name of ['hive.ada.json', 'hive.ada.json.lock', 'watch.err']) {
+    for (const name of ['hive.ada.json', 'hive.ada.json.lock', 'watch.err', 'watch.err.1']) {
       assert.ok(stdout.includes(`removes ${at(name)}\n`), stdout);
       assert.equal(existsSync(at(name)), false);
     }

@@ -23,6 +23,24 @@ export interface Kept {
   readonly cursor: number | null;
   readonly state: 'UP' | 'DOWN';
   readonly consecutive_failures: number;
+  readonly persona_added?: true;
+  readonly baseline_skipped?: Skipped;
+}
+
+interface Skipped {
+  readonly armed_at: number;
+  readonly skipped: number;
+  readonly id_range: readonly [number, number];
+  readonly unread_held: number | 'unknown';
+  readonly reason: string;
+}
+
+interface Notice {
+  readonly words: (cursor: number) => string;
+  readonly from: number | null;
+  readonly settled: () => void;
+  /** What of it is on the disk until it is said. */
+  readonly kept: Partial<Kept>;
 }
 
 export type Begin = { readonly is: 'resume' | 'born' } | { readonly is: 'seed'; readonly id: number };
@@ -61,7 +79,7 @@ export class Reference {
   private seen: readonly Mail[] = [];
   private begin: Begin = { is: 'resume' };
   private decided = false;
-  private unsaid: { words: (cursor: number) => string; from: number | null; settled: () => void }[] = [];
+  private unsaid: Notice[] = [];
   private agentThinks: 'UP' | 'DOWN' = 'UP';
   private failures = 0;
   private beatAt = 0;
@@ -80,7 +98,11 @@ export class Reference {
     this.beatAt = this.now;
     this.floor = begin.is === 'seed' ? begin.id : begin.is === 'born' ? 0 : (this.disk?.cursor ?? null);
     this.done = new Set(begin.is === 'seed' ? [] : this.told);
-    this.unsaid = begin.is === 'born' ? [{ words: () => 'persona_added', from: null, settled: () => {} }] : [];
+    this.unsaid = [];
+    const kept = begin.is === 'resume' ? this.disk : null;
+    if (begin.is === 'born' || kept?.persona_added === true)
+      this.say(() => 'persona_added', { kept: { persona_added: true } });
+    if (kept?.baseline_skipped !== undefined) this.saySkipped(kept.baseline_skipped);
     if (begin.is === 'seed') {
       for (const id of this.told) if (id > begin.id) this.repeatable.add(id);
       for (let id = 1; id <= begin.id; id++) this.excused.add(id);
@@ -104,7 +126,17 @@ export class Reference {
       cursor: capped?.from ?? this.cursor(),
       state: this.agentThinks,
       consecutive_failures: this.failures,
+      ...Object.assign({}, ...this.unsaid.map(({ kept }) => kept)),
     };
+  }
+
+  private say(words: Notice['words'], more: Partial<Notice> = {}): void {
+    this.unsaid.push({ words, from: null, settled: () => {}, kept: {}, ...more });
+  }
+
+  private saySkipped(skipped: Skipped): void {
+    const { id_range: range, unread_held: unread } = skipped;
+    this.say(() => `baseline_skipped ${range[0]}-${range[1]} ${unread}`, { kept: { baseline_skipped: skipped } });
   }
 
   poll(sinking: Sinking): string[] {
@@ -187,9 +219,6 @@ export class Reference {
   private decide(): void {
     this.decided = true;
     const max = Math.max(0, ...this.rows.map(({ id }) => id));
-    const say = (words: (cursor: number) => string, from: number | null = null, settled = (): void => {}): void => {
-      this.unsaid.push({ words, from, settled });
-    };
     const excuse = (rows: readonly Mail[]): void => {
       for (const { id } of rows) this.excused.add(id);
     };
@@ -200,22 +229,24 @@ export class Reference {
       const oldest = this.rows[0]?.id;
       const unread = this.rows.length;
       if (this.rules.delivery === 'at-least-once' && oldest !== undefined)
-        say(() => `baseline_skipped ${oldest}-${max} ${unread}`);
+        this.saySkipped({
+          armed_at: max,
+          skipped: unread,
+          id_range: [oldest, max],
+          unread_held: unread,
+          reason: 'there was no saved position',
+        });
     } else if (this.begin.is !== 'born') {
       const waiting = this.rows.filter(({ id }) => id > floor && !this.done.has(id));
       if (floor > max) {
-        say(() => `seed_ahead ${floor} ${max}`);
+        this.say(() => `seed_ahead ${floor} ${max}`);
         for (let id = max + 1; id <= floor; id++) this.excused.add(id);
       } else if (waiting.length > this.rules.maxReplay) {
-        say(
-          () => `replay_capped ${max} ${waiting.length}`,
-          floor,
-          () => excuse(waiting),
-        );
+        this.say(() => `replay_capped ${max} ${waiting.length}`, { from: floor, settled: () => excuse(waiting) });
         this.floor = max;
       }
     }
-    say((cursor) => `armed ${cursor}`);
+    this.say((cursor) => `armed ${cursor}`);
   }
 
   private heartbeat(cursor: number | null): Said[] {

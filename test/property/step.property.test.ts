@@ -123,7 +123,8 @@ function freeze<T>(value: T): T {
 const RANKS = [
   'alert recovered',
   'persona_added',
-  'baseline_skipped replay_capped seed_ahead',
+  'baseline_skipped',
+  'replay_capped seed_ahead',
   'armed',
   'new',
   'heartbeat',
