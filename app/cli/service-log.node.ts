@@ -1,7 +1,22 @@
-import { appendFileSync } from 'node:fs';
+import { createRotatingFile } from '../../core/sinks/index.ts';
+import { realDisk } from '../../core/state/index.ts';
 import type { Io } from './command.ts';
+import { stderrLog } from './stderr-log.ts';
 
-/** With stderr in a file of its own, for a supervisor that keeps no output. */
+/** From this size on the log is put aside as `PATH.1`, in the place of the one before it. */
+const MOST_BYTES = 1024 * 1024;
+
+/**
+ * With stderr in a private file of at most about 2 MiB in two parts, for a supervisor that keeps no output or lets it grow
+ * for ever. What the file does not take, and what became of the file, goes to stderr.
+ */
 export function loggingTo(path: string, io: Io): Io {
-  return { ...io, err: (text) => appendFileSync(path, text, { mode: 0o600 }) };
+  const disk = realDisk(stderrLog(io, 'hivebar service'));
+  const file = createRotatingFile({ disk, path, maxBytes: MOST_BYTES, keep: 1 });
+  const err = (text: string): void => {
+    if (file.append([text]).is === 'stopped') io.err(text);
+  };
+  // Node itself says it on stderr, which may be nowhere by then.
+  process.on('uncaughtExceptionMonitor', (error) => err(`hivebar service: ${error.stack ?? error}\n`));
+  return { ...io, err };
 }

@@ -17,7 +17,7 @@ export function purgeOf({ files }: Disk, directory: string): Purge {
   const goes: string[] = [];
   const stays: string[] = [];
   for (const name of namesIn(files, directory)) {
-    const isOurs = POSITION.test(name) || name === HEADLESS_LOG;
+    const isOurs = POSITION.test(name) || name === HEADLESS_LOG || name === `${HEADLESS_LOG}.1`;
     (isOurs && files.lstat(join(directory, name))?.kind === 'file' ? goes : stays).push(join(directory, name));
   }
   return { goes, stays };

@@ -7,7 +7,6 @@ import type { Command, Io } from './command.ts';
 import { usage } from './outcome.ts';
 import { serviceFlags } from './service-flags.ts';
 import { hostOs } from './service-host.node.ts';
-import { loggingTo } from './service-log.node.ts';
 import { olderMonitor } from './service-older.ts';
 import { heldLock, purge, purgeOf } from './service-purge.ts';
 import { checkTokenFile } from './service-token.ts';
@@ -44,6 +43,7 @@ export const command: Command = {
     const asked = askedFor(args);
     if (asked.word === 'run') {
       const { runService } = await import('./service-run.ts');
+      const { loggingTo } = await import('./service-log.node.ts');
       return await runService(asked.flags, asked.staysDown, asked.log === null ? io : loggingTo(asked.log, io));
     }
     const disk = realDisk(stderrLog(io, 'service'));
@@ -181,7 +181,7 @@ function said(io: Io, why: string): number {
   return 1;
 }
 
-const OLD = ', which starts another node or another copy of Hivebar than this one';
+const OLD = ', which is of an older Hivebar, or starts another node or another copy than this one: install it again';
 
 /** What a person reads of start at login. */
 export function sentenceOf(look: LoginLook): string {

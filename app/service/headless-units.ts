@@ -8,7 +8,7 @@ export const HEADLESS_LABEL = 'com.kijito.inbox-monitor';
 export const HEADLESS_UNIT = 'kijito-inbox-monitor.service';
 export const HEADLESS_TASK = '\\Hivebar\\Kijito inbox monitor';
 export const HEADLESS_REMOVED_BY = '`hivebar service uninstall --headless` removes it.';
-/** What it says goes here where no journal takes it; beside its positions. */
+/** What it says goes here where no journal takes it, beside its positions; the program keeps it small. */
 export const HEADLESS_LOG = 'watch.err';
 
 /** The headless watch as a service: what is run, with which words. */
@@ -49,11 +49,12 @@ export function headlessSystemdUnit({ program, flags }: Headless): string {
 
 /**
  * A LaunchAgent. launchd restarts by success and failure alone: `--stays-down` makes 2 and 4 a success. `Umask` is 0077 in
- * decimal. From the file's documentation; not verified on a machine.
+ * decimal. launchd lets a file of output grow for ever, so the program writes it; what node itself says when it dies goes
+ * to the same file. From the file's documentation; not verified on a machine.
  */
 export function headlessLaunchAgent(headless: Headless, logPath: string): string {
   const { program, flags } = headless;
-  const words = [program.node, program.entry, 'service', 'run', '--headless', '--stays-down', '--', ...flags];
+  const words = [program.node, program.entry, ...runWords(logPath), ...flags];
   return `${[
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
@@ -78,12 +79,18 @@ export function headlessLaunchAgent(headless: Headless, logPath: string): string
 
 /** What a task of the Task Scheduler runs; the scheduler keeps no output, so the log is written by the program. */
 export function headlessTaskWords({ flags }: Headless, logPath: string): readonly string[] {
-  return ['service', 'run', '--headless', '--stays-down', '--log', logPath, '--', ...flags];
+  return [...runWords(logPath), ...flags];
+}
+
+/** Where the supervisor knows success and failure alone, and keeps no journal. */
+function runWords(logPath: string): readonly string[] {
+  return ['service', 'run', '--headless', '--stays-down', '--log', logPath, '--'];
 }
 
 /** What the unit of this program has in it, whatever its flags are; that of another node or another copy has not. */
 export function headlessStart(os: NodeJS.Platform, { node, entry }: Program): string {
   if (os === 'win32') return xmlText(taskWords([node, entry, 'service', 'run']));
   if (os !== 'darwin') return `ExecStart=${quoted(node)} ${argument(entry)} `;
-  return `    <string>${xmlText(node)}</string>\n    <string>${xmlText(entry)}</string>\n`;
+  const words = [node, entry, 'service', 'run', '--headless', '--stays-down', '--log'];
+  return words.map((word) => `    <string>${xmlText(word)}</string>\n`).join('');
 }

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -65,6 +75,8 @@ WantedBy=default.target
     <string>run</string>
     <string>--headless</string>
     <string>--stays-down</string>
+    <string>--log</string>
+    <string>/s/headless/watch.err</string>
     <string>--</string>
     <string>--state-file</string>
     <string>/s/headless/hive.json</string>
@@ -106,6 +118,8 @@ WantedBy=default.target
     const plist = JSON.parse(execFileSync('python3', ['-c', read], { input: text, encoding: 'utf8' }));
     assert.deepEqual(plist.ProgramArguments.slice(-4), odd);
     assert.deepEqual([plist.KeepAlive, plist.ThrottleInterval, plist.Umask], [{ SuccessfulExit: false }, 10, 0o077]);
+    assert.deepEqual([plist.Label, plist.RunAtLoad], ['com.kijito.inbox-monitor', true]);
+    assert.deepEqual([plist.StandardErrorPath, plist.StandardOutPath], ['/s/x', undefined]); // no rotator owns a file of events
   });
 
   test('the task is XML, and its words come apart again as Windows takes them apart', { skip: python }, () => {
@@ -221,6 +235,59 @@ test('launchd is told of it, in the session of this user', async () => {
   ]);
 });
 
+test('launchd: one that was installed before the log was bounded is old, and installing it again mends it', async () => {
+  const { service, at } = scene('darwin');
+  const plist = at('Library/LaunchAgents/com.kijito.inbox-monitor.plist');
+  await service.install(FLAGS);
+  assert.deepEqual(service.look(), { is: 'ours', path: plist, isOld: false });
+  const log = `    <string>--log</string>\n    <string>${service.directory}/watch.err</string>\n`;
+  const text = readFileSync(plist, 'utf8');
+  assert.ok(text.includes(log));
+  writeFileSync(plist, text.replace(log, ''));
+  assert.deepEqual(service.look(), { is: 'ours', path: plist, isOld: true });
+  await service.install(FLAGS);
+  assert.deepEqual([readFileSync(plist, 'utf8'), service.look().is], [text, 'ours']);
+});
+
+test('launchd: one that could not be started anew stays, and the error says why', async () => {
+  const { service, needs, at } = scene('darwin');
+  await service.install(FLAGS);
+  writeFileSync(at('bin/launchctl'), '#!/bin/sh\n[ "$1" = bootout ] || { echo Bootstrap failed: 5 >&2; exit 5; }\n');
+  await assert.rejects(service.install(['--no-content']), /bootstrap gui\/501 .*: ended with 5: Bootstrap failed: 5/);
+  assert.deepEqual([service.look().is, createHeadlessService(needs).look().is], ['ours', 'ours']);
+});
+
+test('a supervisor that does not hear of the end: the unit is gone all the same, and it is said that it may still run', async () => {
+  const { needs, at } = scene('darwin', '', 'bootout');
+  const lines: string[] = [];
+  const log = { ...silentLog, info: (line: string) => void lines.push(line) };
+  const service = createHeadlessService({ ...needs, disk: realDisk(log) });
+  await service.install(FLAGS);
+  await service.uninstall();
+  assert.equal(service.look().is, 'absent');
+  rmSync(at('bin/launchctl'));
+  await assert.rejects(service.install(FLAGS), /launchctl bootstrap gui\/501 .*: not-started/);
+  assert.equal(service.look().is, 'absent');
+  assert.deepEqual(lines, [
+    'launchctl bootout gui/501/com.kijito.inbox-monitor: ended with 1: no manager: what runs may go on',
+  ]);
+});
+
+test('a place that can not be looked at is said to be so, and is not taken for empty', () => {
+  const { service, at } = scene('darwin');
+  mkdirSync(at('Library'));
+  symlinkSync('LaunchAgents', at('Library/LaunchAgents'));
+  assert.throws(() => service.look(), { code: 'unreadable' });
+});
+
+test('print writes nothing, and says what install would write', async () => {
+  const { service, at, said } = scene();
+  const printed = await service.print(FLAGS);
+  assert.deepEqual([existsSync(at('.config')), existsSync(service.directory), said()], [false, false, []]);
+  await service.install(FLAGS);
+  assert.deepEqual(printed, { path: at(UNIT), text: readFileSync(at(UNIT), 'utf8') });
+});
+
 test('the plist of the monitor that was there before is neither overwritten nor removed', async () => {
   const { service, at } = scene('darwin');
   const plist = at('Library/LaunchAgents/com.kijito.inbox-monitor.plist');
@@ -254,6 +321,12 @@ describe('trap 69: a user unit stops at logout, which is said', () => {
       assert.equal(await service.lingers(), lingers);
       assert.deepEqual(said(), ['loginctl show-user 501 --property=Linger']);
     });
+
+  test('without a loginctl that answers it is not known', async () => {
+    const { needs } = scene();
+    const asked = createHeadlessService({ ...needs, env: { PATH: '' } });
+    assert.equal(await asked.lingers(), null);
+  });
 
   test('not asked on macOS', async () => {
     assert.equal(await scene('darwin').service.lingers(), null);

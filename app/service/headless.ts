@@ -24,7 +24,7 @@ export interface HeadlessNeeds extends UnitNeeds {
 /** What is there of the headless service. */
 export type HeadlessLook =
   | { readonly is: 'absent' }
-  /** `isOld`: it starts another node or another copy of the program than this one. */
+  /** `isOld`: it starts another node or another copy of the program than this one, or is of an older Hivebar. */
   | { readonly is: 'ours'; readonly path: string; readonly isOld: boolean }
   | { readonly is: 'foreign'; readonly path: string; readonly why: string };
 

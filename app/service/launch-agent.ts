@@ -1,7 +1,9 @@
 import { markOf, type Program, REMOVED_BY } from './program.ts';
 import { xmlComment, xmlText } from './xml.ts';
 
-export const LAUNCH_AGENT = 'local.hivebar';
+export const LAUNCH_AGENT = 'hivebar';
+/** What it was called before; a file of ours by that name is taken away. */
+export const OLDER_LAUNCH_AGENT = 'local.hivebar';
 
 /**
  * A LaunchAgent of macOS (launchd.plist(5)): in the sessions of the desktop only, started again when it fails, at most

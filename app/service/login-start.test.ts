@@ -14,6 +14,8 @@ import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { realRandom, realSpawn, silentLog } from '../../core/ports/index.ts';
 import { realDisk } from '../../core/state/index.ts';
+import { createHeadlessService } from './headless.ts';
+import { launchAgent } from './launch-agent.ts';
 import { createLoginStart, type LoginNeeds } from './login-start.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hivebar-login-'));
@@ -197,12 +199,117 @@ test('after node or the program moved it is old, and on again mends it', async (
   }
 });
 
-test('macOS: a LaunchAgent is a file and no more; nobody is asked to load or unload it', async () => {
-  const { login, at, said } = scene('active', {}, 'darwin');
+describe('macOS', () => {
+  const PLIST = 'Library/LaunchAgents/hivebar.plist';
+  const OLDER = 'Library/LaunchAgents/local.hivebar.plist';
+  const mac = () => {
+    const here = scene('active', {}, 'darwin');
+    const there = (): readonly string[] => [PLIST, OLDER].filter((name) => existsSync(here.at(name)));
+    return { ...here, there };
+  };
+  /** As Hivebar wrote it under the label it had before. */
+  const olderText = ({ needs }: ReturnType<typeof mac>): string =>
+    launchAgent(needs.program).replace('<string>hivebar<', '<string>local.hivebar<');
+
+  test('a LaunchAgent is a file and no more; nobody is asked to load or unload it', async () => {
+    const { login, at, text, said } = mac();
+    const printed = await login.print();
+    await login.set(true);
+    assert.deepEqual(printed, { path: at(PLIST), text: text(PLIST) });
+    assert.match(text(PLIST), /<key>Label<\/key><string>hivebar<\/string>/);
+    assert.deepEqual(await login.look(), { is: 'on', by: 'launch-agent', path: at(PLIST), isOld: false });
+    await login.set(false);
+    assert.equal(await login.state(), false);
+    assert.deepEqual(said(), []);
+  });
+
+  test('two at login after the label changed: the agent of the older label is found, and on takes it away', async () => {
+    const here = mac();
+    here.write(OLDER, olderText(here));
+    assert.deepEqual(await here.login.look(), { is: 'on', by: 'launch-agent', path: here.at(OLDER), isOld: true });
+    assert.equal(await here.login.state(), true);
+    assert.equal((await here.login.print()).path, here.at(PLIST));
+    await here.login.set(true);
+    assert.deepEqual(here.there(), [PLIST]);
+    assert.deepEqual(await here.login.look(), { is: 'on', by: 'launch-agent', path: here.at(PLIST), isOld: false });
+  });
+
+  test('both are there: said to be old, and off takes both away', async () => {
+    const here = mac();
+    await here.login.set(true);
+    here.write(OLDER, olderText(here));
+    assert.deepEqual(await here.login.look(), { is: 'on', by: 'launch-agent', path: here.at(PLIST), isOld: true });
+    await here.login.set(false);
+    assert.deepEqual([here.there(), await here.login.state()], [[], false]);
+  });
+
+  test('off takes away the only one, of the older label', async () => {
+    const here = mac();
+    here.write(OLDER, olderText(here));
+    await here.login.set(false);
+    assert.deepEqual([here.there(), await here.login.state()], [[], false]);
+  });
+
+  test('one of the older label that is not ours is no business of ours', async () => {
+    for (const text of ['<plist/>', '<!-- Written by Hivebar for /x. -->']) {
+      const here = mac();
+      here.write(OLDER, text);
+      assert.deepEqual(await here.login.look(), { is: 'off', path: null });
+      await here.login.set(true);
+      assert.deepEqual(await here.login.look(), { is: 'on', by: 'launch-agent', path: here.at(PLIST), isOld: false });
+      await here.login.set(false);
+      assert.deepEqual([here.there(), here.text(OLDER)], [[OLDER], text]);
+    }
+  });
+
+  test('what can not be written leaves the agent of the older label in its place', async () => {
+    const here = mac();
+    here.write(OLDER, olderText(here));
+    here.write(PLIST, '<plist/>');
+    assert.equal((await here.login.look()).is, 'foreign');
+    await assert.rejects(here.login.set(true), /hivebar\.plist was not written by Hivebar, and is left as it is/);
+    assert.deepEqual(here.there(), [PLIST, OLDER]);
+    await assert.rejects(here.login.set(false), /left as it is/);
+    assert.deepEqual([here.there(), here.text(PLIST)], [[PLIST], '<plist/>']);
+  });
+
+  test('while the headless service is there neither label is switched on', async () => {
+    const here = mac();
+    here.write('bin/launchctl', '#!/bin/sh\n');
+    chmodSync(here.at('bin/launchctl'), 0o755);
+    await createHeadlessService({ ...here.needs, uid: 501 }).install([]);
+    here.write(OLDER, olderText(here));
+    await assert.rejects(here.login.set(true), /the headless service is installed .*uninstall --headless/);
+    assert.deepEqual(here.there(), [OLDER]);
+  });
+});
+
+test('a unit that is there goes on with its target when it is written anew over SSH', async () => {
+  for (const target of ['graphical-session.target', 'default.target']) {
+    const { login, needs, write, text } = scene('active');
+    await login.set(true);
+    rmSync(join(needs.home, '.config/systemd/user/graphical-session.target.wants'), { recursive: true });
+    write(`.config/systemd/user/${target}.wants/hivebar.service`, '');
+    const elsewhere = createLoginStart({ ...needs, env: { PATH: '' } });
+    assert.match((await elsewhere.print()).text, new RegExp(`WantedBy=${target}\n`));
+    assert.match(text(UNIT), /WantedBy=graphical-session.target\n/);
+  }
+});
+
+test('off without a systemd to tell: the unit is gone, and it is said why that will do', async () => {
+  const { login, needs, at } = scene('active');
   await login.set(true);
-  assert.match(readFileSync(at('Library/LaunchAgents/local.hivebar.plist'), 'utf8'), /<string>\/opt\/node<\/string>/);
-  assert.equal(await login.state(), true);
-  await login.set(false);
-  assert.equal(await login.state(), false);
-  assert.deepEqual(said(), []);
+  const lines: string[] = [];
+  const log = { ...silentLog, info: (line: string) => void lines.push(line) };
+  await createLoginStart({ ...needs, disk: realDisk(log), env: { PATH: '' } }).set(false);
+  assert.equal(existsSync(at(UNIT)), false);
+  assert.deepEqual(lines, ['no systemd of this user to tell: it reads its units when it starts']);
+});
+
+test('XDG_CONFIG_HOME is where the unit goes; a relative one is ignored', async () => {
+  const { needs, at } = scene('no systemd');
+  const pathIn = async (XDG_CONFIG_HOME: string) =>
+    (await createLoginStart({ ...needs, env: { ...needs.env, XDG_CONFIG_HOME } }).print()).path;
+  assert.equal(await pathIn('/else'), '/else/autostart/hivebar.desktop');
+  assert.equal(await pathIn('else'), at(ENTRY));
 });

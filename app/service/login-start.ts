@@ -2,7 +2,7 @@ import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { autostartEntry, execLine, isEnabledEntry } from './autostart-entry.ts';
 import { headlessUnitAt } from './headless.ts';
-import { LAUNCH_AGENT, launchAgent } from './launch-agent.ts';
+import { LAUNCH_AGENT, launchAgent, OLDER_LAUNCH_AGENT } from './launch-agent.ts';
 import { LOGON_TASK, logonTask } from './logon-task.ts';
 import { systemdUnit, type Target } from './systemd-unit.ts';
 import {
@@ -28,7 +28,7 @@ export type LoginLook =
       readonly is: 'on';
       readonly by: Mechanism;
       readonly path: string;
-      /** It would start another node or another copy of the program than this one. */
+      /** Not what `set(true)` would leave: for another node or another copy of the program, or of an older Hivebar. */
       readonly isOld: boolean;
     }
   /** `path`: ours is there and switched off, for example in the settings of the desktop. */
@@ -57,10 +57,23 @@ export interface Printed {
 /** A unit that may be one of several of its platform. */
 interface Way extends Unit {
   readonly by: Mechanism;
+  /** Where an older Hivebar wrote the same. */
+  readonly older: readonly string[];
   /** Of a file of ours. */
   isOn(text: string): boolean;
   /** It starts this very program. */
   isCurrent(text: string): boolean;
+}
+
+type Ours = Extract<Present, { is: 'ours' }>;
+
+interface Found {
+  readonly way: Way;
+  /** The path of the way, or an older one. */
+  readonly path: string;
+  readonly file: Exclude<Present, { is: 'absent' }>;
+  /** Ours is there under an older name. */
+  readonly hasOlder: boolean;
 }
 
 const UNIT = 'hivebar.service';
@@ -75,22 +88,31 @@ const INACTIVE = 3;
 export function createLoginStart(needs: LoginNeeds): LoginStart {
   const ways = waysOf(needs);
 
-  /** What is there under our names, the first that is anything at all. */
-  function found(): { readonly way: Way; readonly file: Exclude<Present, { is: 'absent' }> } | null {
+  /** What is there under our names, the first that is anything at all; under an older name only what is ours. */
+  function found(): Found | null {
     for (const way of ways) {
       const file = readUnit(needs, way.path);
-      if (file.is !== 'absent') return { way, file };
+      const [older = null] = olderOf(way);
+      if (file.is !== 'absent') return { way, path: way.path, file, hasOlder: older !== null };
+      if (older !== null) return { way, ...older, hasOlder: true };
     }
     return null;
+  }
+
+  function olderOf(way: Way): readonly { readonly path: string; readonly file: Ours }[] {
+    return way.older.flatMap((path) => {
+      const file = readUnit(needs, path);
+      return file.is === 'ours' ? [{ path, file }] : [];
+    });
   }
 
   async function look(): Promise<LoginLook> {
     const there = found();
     if (there === null) return { is: 'off', path: null };
-    const { way, file } = there;
-    if (file.is === 'foreign') return { is: 'foreign', path: way.path, why: file.why };
-    if (!way.isOn(file.text)) return { is: 'off', path: way.path };
-    return { is: 'on', by: way.by, path: way.path, isOld: !way.isCurrent(file.text) };
+    const { way, path, file, hasOlder } = there;
+    if (file.is === 'foreign') return { is: 'foreign', path, why: file.why };
+    if (!way.isOn(file.text)) return { is: 'off', path };
+    return { is: 'on', by: way.by, path, isOld: hasOlder || !way.isCurrent(file.text) };
   }
 
   async function chosenNow(): Promise<Way> {
@@ -98,7 +120,12 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
   }
 
   async function remove(): Promise<void> {
+    removeOlder();
     for (const way of ways) await removeUnit(needs, way);
+  }
+
+  function removeOlder(): void {
+    for (const { path } of ways.flatMap(olderOf)) unlink(needs.disk, path);
   }
 
   return {
@@ -112,6 +139,7 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
       const other = headlessUnitAt(needs);
       if (other !== null) throw new Fault('usage', TRAY_REFUSED(other), LOGIN);
       await putUnit(needs, await chosenNow());
+      removeOlder(); // not before: what can not be written leaves what was there
     },
     async print() {
       const way = await chosenNow();
@@ -160,6 +188,7 @@ function systemdWay(needs: LoginNeeds): Way {
   const folder = posix.join(configOf(needs), 'systemd/user');
   return {
     by: 'systemd',
+    older: [],
     path: posix.join(folder, UNIT),
     // A unit of ours that is there already goes on with its target: this may be asked over SSH.
     text: async () => systemdUnit(needs.program, (await targetOf(needs)) ?? wantedBy(needs, folder)),
@@ -192,6 +221,7 @@ function wantedBy(needs: LoginNeeds, folder: string): Target {
 function autostartWay(needs: LoginNeeds): Way {
   return {
     by: 'autostart',
+    older: [],
     path: posix.join(configOf(needs), 'autostart/hivebar.desktop'),
     text: async () => autostartEntry(needs.program),
     isOn: isEnabledEntry,
@@ -202,9 +232,11 @@ function autostartWay(needs: LoginNeeds): Way {
 
 /** launchd reads the folder at each login. To load or unload it now would start a second Hivebar, or end this one. */
 function launchAgentWay({ home, program }: LoginNeeds): Way {
+  const plist = (label: string): string => posix.join(home, `Library/LaunchAgents/${label}.plist`);
   return {
     by: 'launch-agent',
-    path: posix.join(home, `Library/LaunchAgents/${LAUNCH_AGENT}.plist`),
+    path: plist(LAUNCH_AGENT),
+    older: [plist(OLDER_LAUNCH_AGENT)],
     text: async () => launchAgent(program),
     isOn: () => true,
     isCurrent: (text) => text === launchAgent(program),
@@ -219,6 +251,7 @@ function logonTaskWay(needs: LoginNeeds): Way {
   const text = (): string => logonTask(program, `${env.USERDOMAIN ?? '.'}\\${env.USERNAME ?? ''}`);
   return {
     by: 'logon-task',
+    older: [],
     path,
     async text() {
       if (Object.keys(program.environment).length === 0) return text();

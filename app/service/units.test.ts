@@ -31,19 +31,128 @@ function recorder(path: string): void {
   chmodSync(path, 0o755);
 }
 
-test('a systemd unit is the one of the contract: with the session, again on failure, absolute paths', () => {
-  const unit = systemdUnit(PLAIN, 'graphical-session.target');
-  for (const said of [
-    'After=graphical-session.target',
-    'PartOf=graphical-session.target',
-    'WantedBy=graphical-session.target',
-    'Restart=on-failure',
-    'RestartPreventExitStatus=2 3',
-    'ExecStart="/opt/node/bin/node" "/opt/hivebar/hivebar.cjs" "run"',
-  ])
-    assert.ok(unit.split('\n').includes(said), said);
-  assert.doesNotMatch(unit, /Environment/);
-  assert.doesNotMatch(systemdUnit(PLAIN, 'default.target'), /graphical-session/);
+describe('the text, whole', () => {
+  test('a systemd unit of a desktop: with the session, again on failure, never after 2 and 3', () => {
+    assert.equal(
+      systemdUnit(PLAIN, 'graphical-session.target'),
+      `# Written by Hivebar for /s. \`hivebar service uninstall\` removes it.
+[Unit]
+Description=Hivebar, the inboxes of the agents on this machine
+After=graphical-session.target
+PartOf=graphical-session.target
+
+[Service]
+ExecStart="/opt/node/bin/node" "/opt/hivebar/hivebar.cjs" "run"
+Restart=on-failure
+RestartSec=5
+RestartPreventExitStatus=2 3
+
+[Install]
+WantedBy=graphical-session.target
+`,
+    );
+  });
+
+  test('a systemd unit without a desktop, of a Hivebar with a home of its own', () => {
+    assert.equal(
+      systemdUnit({ ...PLAIN, environment: { HIVEBAR_HOME: '/s' } }, 'default.target'),
+      `# Written by Hivebar for /s. \`hivebar service uninstall\` removes it.
+[Unit]
+Description=Hivebar, the inboxes of the agents on this machine
+
+[Service]
+ExecStart="/opt/node/bin/node" "/opt/hivebar/hivebar.cjs" "run"
+Environment="HIVEBAR_HOME=/s"
+Restart=on-failure
+RestartSec=5
+RestartPreventExitStatus=2 3
+
+[Install]
+WantedBy=default.target
+`,
+    );
+  });
+
+  test('an autostart entry', () => {
+    assert.equal(
+      autostartEntry({ ...PLAIN, environment: { HIVEBAR_HOME: '/s' } }),
+      `# Written by Hivebar for /s. \`hivebar service uninstall\` removes it.
+[Desktop Entry]
+Type=Application
+Name=Hivebar
+Comment=The inboxes of the agents on this machine
+Exec="/usr/bin/env" "HIVEBAR_HOME=/s" "/opt/node/bin/node" "/opt/hivebar/hivebar.cjs" "run"
+TryExec=/opt/node/bin/node
+Terminal=false
+X-GNOME-Autostart-enabled=true
+`,
+    );
+  });
+
+  test('a LaunchAgent: the label of the issue, in the desktop only, again on failure, once a minute at most', () => {
+    assert.equal(
+      launchAgent({ ...PLAIN, environment: { HIVEBAR_HOME: '/s' } }),
+      `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<!-- Written by Hivebar for /s. \`hivebar service uninstall\` removes it. -->
+<plist version="1.0">
+<dict>
+  <key>Label</key><string>hivebar</string>
+  <key>ProgramArguments</key>
+  <array>
+    <string>/opt/node/bin/node</string>
+    <string>/opt/hivebar/hivebar.cjs</string>
+    <string>run</string>
+  </array>
+  <key>EnvironmentVariables</key>
+  <dict>
+    <key>HIVEBAR_HOME</key><string>/s</string>
+  </dict>
+  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+  <key>ThrottleInterval</key><integer>60</integer>
+  <key>LimitLoadToSessionType</key><string>Aqua</string>
+  <key>ProcessType</key><string>Interactive</string>
+</dict>
+</plist>
+`,
+    );
+  });
+
+  test('a logon task: for one user, no administrator, no limit of time, three more starts', () => {
+    assert.equal(
+      logonTask({ ...PLAIN, node: 'C:\\n\\node.exe', entry: 'C:\\h\\hivebar.cjs' }, 'PC\\ada'),
+      `<?xml version="1.0"?>
+<!-- Written by Hivebar for /s. \`hivebar service uninstall\` removes it. -->
+<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
+  <RegistrationInfo><Author>Hivebar</Author></RegistrationInfo>
+  <Triggers>
+    <LogonTrigger><Enabled>true</Enabled><UserId>PC\\ada</UserId></LogonTrigger>
+  </Triggers>
+  <Principals>
+    <Principal id="Author">
+      <UserId>PC\\ada</UserId>
+      <LogonType>InteractiveToken</LogonType>
+      <RunLevel>LeastPrivilege</RunLevel>
+    </Principal>
+  </Principals>
+  <Settings>
+    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
+    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
+    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
+    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
+    <RestartOnFailure><Interval>PT1M</Interval><Count>3</Count></RestartOnFailure>
+  </Settings>
+  <Actions Context="Author">
+    <Exec>
+      <Command>%SystemRoot%\\System32\\conhost.exe</Command>
+      <Arguments>--headless &#34;C:\\n\\node.exe&#34; &#34;C:\\h\\hivebar.cjs&#34; &#34;run&#34;</Arguments>
+    </Exec>
+  </Actions>
+</Task>
+`,
+    );
+  });
 });
 
 const missing = (program: string, brings: string): string | null =>
@@ -108,7 +217,7 @@ describe('XML', { skip: python }, () => {
     assert.deepEqual(plist.EnvironmentVariables, odd.environment);
     assert.deepEqual([plist.RunAtLoad, plist.KeepAlive], [true, { SuccessfulExit: false }]);
     assert.equal(plist.LimitLoadToSessionType, 'Aqua');
-    assert.equal(plist.Label, 'local.hivebar');
+    assert.equal(plist.Label, 'hivebar');
   });
 
   test('a logon task is well-formed, for one user, without limit of time', () => {

@@ -6,7 +6,7 @@ export function judgeLogin(look: LoginLook): Finding {
     case 'on':
       if (!look.isOld) return ok(`on, by ${look.path}`);
       return warn(
-        `on, but ${look.path} starts another node or another copy of Hivebar than this one`,
+        `on, but ${look.path} is of an older Hivebar, or starts another node or another copy than this one`,
         'run: hivebar service install',
       );
     case 'off':

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Ended, type Files, realFiles, realRandom, silentLog } from '../../core/ports/index.ts';
+import type { Disk } from '../../core/state/index.ts';
+import { createHeadlessService } from './headless.ts';
+import { createLoginStart } from './login-start.ts';
+
+const SCHTASKS = 'C:\\Windows\\System32\\schtasks.exe';
+const STATE = 'C:\\Users\\ada\\AppData\\Local\\hivebar';
+const TASK = `${STATE}\\logon-task.xml`;
+const MONITOR = `${STATE}\\headless\\logon-task.xml`;
+
+/** What is needed of a disk with Windows paths, which no path of this machine is. */
+function windowsDisk(): { readonly disk: Disk; readonly has: Map<string, Buffer> } {
+  const has = new Map([[SCHTASKS, Buffer.from('')]]);
+  const open: string[] = [];
+  const stat = (name: string) => {
+    const bytes = has.get(name);
+    const size = bytes?.length ?? 0;
+    return bytes === undefined ? null : { kind: 'file' as const, size, mode: 0o600, uid: 0, dev: 1, ino: 1 };
+  };
+  const directory = { kind: 'directory' as const, size: 0, mode: 0o700, uid: 0, dev: 1, ino: 2 };
+  const nameOf = (fd: number): string => open[fd] ?? '';
+  const files: Files = {
+    ...realFiles,
+    open(path, flags) {
+      if (flags !== 0 && path.endsWith('.tmp')) has.set(path, Buffer.from(''));
+      return open.push(path) - 1;
+    },
+    read: (fd, into) => has.get(nameOf(fd))?.copy(into) ?? 0,
+    write(fd, bytes) {
+      has.set(nameOf(fd), Buffer.concat([has.get(nameOf(fd)) ?? Buffer.from(''), bytes]));
+      return bytes.length;
+    },
+    fstat: (fd) => stat(nameOf(fd)) ?? directory,
+    fsync: () => {},
+    close: () => {},
+    mkdirAll: () => {},
+    rename(from, to) {
+      has.set(to, has.get(from) ?? Buffer.from(''));
+      has.delete(from);
+    },
+    unlink: (path) => void has.delete(path),
+    lstat: stat,
+  };
+  return { disk: { files, log: silentLog, uid: null }, has };
+}
+
+/** A machine with Windows, whose `schtasks.exe` fails at what `fails` names. */
+function scene(fails = 'nothing', environment: Readonly<Record<string, string>> = {}) {
+  const { disk, has } = windowsDisk();
+  const said: string[] = [];
+  const needs = {
+    os: 'win32' as const,
+    env: { SystemRoot: 'C:\\Windows', PATH: 'C:\\evil', USERDOMAIN: 'PC', USERNAME: 'ada' },
+    home: 'C:\\Users\\ada',
+    uid: null,
+    disk,
+    random: realRandom,
+    spawn: {
+      async run({ file, args }: { readonly file: string; readonly args: readonly string[] }): Promise<Ended> {
+        assert.equal(file, SCHTASKS);
+        said.push(args.join(' '));
+        return { is: 'exited', code: args.includes(fails) ? 1 : 0, stderr: 'ERROR: Access is denied.\r\n' };
+      },
+    },
+    program: { node: 'C:\\n\\node.exe', entry: 'C:\\h\\hivebar.cjs', state: STATE, environment },
+  };
+  return { needs, has, said, login: createLoginStart(needs), service: createHeadlessService(needs) };
+}
+
+describe('the Task Scheduler, start at login', () => {
+  test('on, on again and off: the task and our copy of its text', async () => {
+    const { login, said, has } = scene();
+    assert.deepEqual(await login.look(), { is: 'off', path: null });
+    await login.set(true);
+    assert.match(has.get(TASK)?.toString() ?? '', /<UserId>PC\\ada<\/UserId>/);
+    assert.deepEqual(await login.look(), { is: 'on', by: 'logon-task', path: TASK, isOld: false });
+    await login.set(true);
+    await login.set(false);
+    assert.deepEqual([has.has(TASK), await login.state()], [false, false]);
+    assert.deepEqual(said, [
+      `/Create /TN \\Hivebar\\Start at login /XML ${TASK}`, // without /F: a task whose text we do not have is not ours
+      `/Create /TN \\Hivebar\\Start at login /XML ${TASK} /F`,
+      '/Delete /TN \\Hivebar\\Start at login /F',
+    ]);
+  });
+
+  test('after node moved it is old', async () => {
+    const { login, needs } = scene();
+    await login.set(true);
+    const program = { ...needs.program, node: 'C:\\n26\\node.exe' };
+    assert.deepEqual(await createLoginStart({ ...needs, program }).look(), {
+      is: 'on',
+      by: 'logon-task',
+      path: TASK,
+      isOld: true,
+    });
+  });
+
+  test('refused by the scheduler: our copy goes too, and the error says why', async () => {
+    const { login, has } = scene('/Create');
+    await assert.rejects(login.set(true), /schtasks\.exe \/Create .*: ended with 1: ERROR: Access is denied\.$/);
+    assert.equal(has.has(TASK), false);
+  });
+
+  test('a Hivebar with a home of its own has none, and the next step is named', async () => {
+    const { login, has, said } = scene('nothing', { HIVEBAR_HOME: STATE });
+    await assert.rejects(login.set(true), /can not carry HIVEBAR_HOME: set it for the whole account \(setx\)/);
+    assert.deepEqual([has.has(TASK), said], [false, []]);
+  });
+});
+
+describe('the Task Scheduler, headless', () => {
+  test('installed, started, stopped and gone', async () => {
+    const { service, said, has, needs } = scene();
+    await service.install(['--no-content']);
+    assert.match(
+      has.get(MONITOR)?.toString() ?? '',
+      /&#34;--stays-down&#34; &#34;--log&#34; &#34;[^;]*\\headless\\watch\.err&#34; &#34;--&#34; &#34;--no-content&#34;/,
+    );
+    assert.deepEqual(service.look(), { is: 'ours', path: MONITOR, isOld: false });
+    const moved = createHeadlessService({ ...needs, program: { ...needs.program, entry: 'D:\\hivebar.cjs' } });
+    assert.deepEqual(moved.look(), { is: 'ours', path: MONITOR, isOld: true });
+    await service.install([]);
+    assert.equal(await service.lingers(), null);
+    await service.uninstall();
+    await service.uninstall();
+    assert.deepEqual([has.has(MONITOR), service.look().is], [false, 'absent']);
+    const name = '/TN \\Hivebar\\Kijito inbox monitor';
+    assert.deepEqual(said, [
+      `/Create ${name} /XML ${MONITOR}`,
+      `/Run ${name}`,
+      `/Create ${name} /XML ${MONITOR} /F`,
+      `/Run ${name}`,
+      `/End ${name}`,
+      `/Delete ${name} /F`,
+    ]);
+  });
+
+  test('one of the two at a time', async () => {
+    const { service, login } = scene();
+    await service.install([]);
+    await assert.rejects(login.set(true), /hivebar service uninstall --headless/);
+  });
+
+  test('a task that does not run can still be removed', async () => {
+    const { service, has } = scene('/End');
+    await service.install([]);
+    await service.uninstall();
+    assert.equal(has.has(MONITOR), false);
+  });
+});
