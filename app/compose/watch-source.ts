@@ -1,5 +1,12 @@
 import type { Scope } from '../../core/model/index.ts';
-import { AS_WRITTEN, httpClient, onlyPublicAnd, readCredential, shownUrl } from '../../core/net/index.ts';
+import {
+  AS_WRITTEN,
+  httpClient,
+  onlyPublicAnd,
+  readCredential,
+  shownUrl,
+  tokenFileCredentials,
+} from '../../core/net/index.ts';
 import {
   hiveAt,
   httpHive,
@@ -33,16 +40,12 @@ export function watchSource(plan: WatchPlan, machine: Machine): WatchSource {
   const isUrl = targets.is === 'url';
   const hive = isUrl ? singleInbox(targets.url, scope) : hiveAt(plan.hive, scope);
   const policy = isUrl ? onlyPublicAnd({ loopback: targets.allowLoopback, private: targets.allowPrivate }) : AS_WRITTEN;
-  const credential = readCredential(
-    { tokenFile: plan.tokenFile, tokenVariable: machine.env.KIJITOMON_TOKEN, authHeader: plan.authHeader },
-    machine.log,
-  );
   const fetcher = httpClient({
     url: isUrl ? targets.url : plan.hive,
     policy,
     scope,
     userAgent: `hivebar/${version()}`,
-    credential,
+    credential: credentialOf(plan, machine, scope),
   });
   const client = httpHive({ hive, fetcher, clock, contentChars, longPoll: plan.waitSeconds > 0, scope });
   const named = (address: string): Persona => ({ id: address, address, label: address });
@@ -60,4 +63,11 @@ export function watchSource(plan: WatchPlan, machine: Machine): WatchSource {
     named,
     [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
   };
+}
+
+/** Read at once, since one that can not be read is the user's mistake; and the file again whenever its token is refused. */
+function credentialOf({ tokenFile, authHeader }: WatchPlan, { clock, log, env }: Machine, scope: Scope) {
+  const held = readCredential({ tokenFile, tokenVariable: env.KIJITOMON_TOKEN, authHeader }, log);
+  if (tokenFile === null || held === null) return held;
+  return tokenFileCredentials({ path: tokenFile, scope, clock, log, authHeader, held });
 }

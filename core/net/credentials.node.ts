@@ -32,6 +32,10 @@ export interface TokenFile {
   readonly scope: Scope;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
+  /** Null for `Authorization: Bearer`. */
+  readonly authHeader?: string | null;
+  /** What was read already, so that the file is not read again before it is refused. */
+  readonly held?: Header;
 }
 
 /** The file is looked at no more often than this, however many requests are refused. */
@@ -41,7 +45,7 @@ const REREAD_MS = 1000;
  * The token of a file that may come later, and may be replaced: it is read with the first request, after that only when
  * there is none or the hive refused it, and at most once a second. What is doubtful about the file is warned of once.
  */
-export function tokenFileCredentials({ path, scope, clock, log }: TokenFile): Credentials {
+export function tokenFileCredentials({ path, scope, clock, log, authHeader = null, held }: TokenFile): Credentials {
   const told = new Set<string>();
   const warn = (flaw: string): void => {
     if (!told.has(flaw)) log.warn(`${scope.key}: ${flaw}`);
@@ -50,12 +54,12 @@ export function tokenFileCredentials({ path, scope, clock, log }: TokenFile): Cr
   let now:
     | { readonly is: 'held'; readonly header: Header }
     | { readonly is: 'unusable'; readonly fault: unknown }
-    | null = null;
+    | null = held === undefined ? null : { is: 'held', header: held };
   let readAt = Number.NEGATIVE_INFINITY;
   const read = (): void => {
     readAt = clock.monotonic();
     try {
-      const header = headerOf(tokenIn(path, warn, scope), null, scope);
+      const header = headerOf(tokenIn(path, warn, scope), authHeader, scope);
       if (now?.is !== 'held' || now.header.value !== header.value) now = { is: 'held', header };
     } catch (fault) {
       now = { is: 'unusable', fault };

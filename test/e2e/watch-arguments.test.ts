@@ -211,6 +211,23 @@ describe('flags at work', { concurrency: 4 }, () => {
     assert.deepEqual(await sent(['--auth-header', 'X-Token'], env), [undefined, 'from-env']);
   });
 
+  test('a token that is replaced while the watch runs is read from its file again, and nobody is told of an outage', async () => {
+    using files = scratch();
+    await using hive = await fakeHive({ personas: ['ada'], token: 'first' });
+    const path = files.write('token', 'first');
+    const flags = ['--poll-seconds', '1', '--alert-after', '1', '--token-file', path];
+    await using cli = startCli(['watch', '--hive', hive.url, ...flags]);
+    await cli.event('armed');
+    files.write('token', 'second');
+    hive.setToken('second');
+    const id = hive.deliver('ada');
+    await cli.event('new', (event) => event.id === id);
+    assert.deepEqual(
+      cli.events.map(({ event }) => event),
+      ['armed', 'new'],
+    );
+  });
+
   test('a heartbeat comes on the polls, from the start and in an outage, with a null cursor before the baseline', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     hive.fail({ is: 'status', status: 500 }, { endpoint: 'inbox' });
