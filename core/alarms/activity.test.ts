@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { type ActivityReport, activityOf, activityText, type Observed } from './activity.ts';
+import { type ActivityReport, activityOf, activityText, type Observed, withEarlier } from './activity.ts';
 import { checkActivity } from './check-activity.ts';
 
 const NOW = Date.UTC(2026, 5, 20, 10);
@@ -50,6 +51,16 @@ describe('--check-activity', () => {
     assert.equal(ask({}, 15, null, NOW - 180_001).is, 'unobservable', 'a clock that was set back');
   });
 
+  test('an inbox that can not be read is named, whoever is asked about', () => {
+    const blind = new Map([['cy', 'was not read']]);
+    const { is, words } = ask({ upTo: null, blind }, 15);
+    assert.equal(is, 'unobservable');
+    assert.equal(words, 'ada: it may have written where nobody looks now: cy was not read: not observable');
+    assert.match(ask({ floor: null, upTo: null, blind }, 15).words, /cy was not read/, 'it never had a position');
+    assert.match(ask({ upTo: null, blind }, 9).words, /what came before message 10 was not watched/);
+    assert.equal(ask({ ...ada({ sent: { id: 16, at: NOW } }), upTo: null, blind }, 15).is, 'active');
+  });
+
   test('an observation, never a diagnosis', () => {
     const { words } = ask(ada({ sent: { id: 12, at: NOW } }), 15, 3);
     assert.equal(
@@ -66,7 +77,7 @@ const PLAIN = { noNullPrototype: true };
 
 describe('the activity report as text', () => {
   const at = fc.integer({ min: 0, max: 4e12 });
-  const id = fc.nat();
+  const id = fc.oneof(fc.nat(3), fc.nat());
   const observed = fc.record(
     {
       watched: fc.boolean(),
@@ -82,9 +93,11 @@ describe('the activity report as text', () => {
       since: at,
       floor: fc.option(id),
       upTo: fc.option(id),
-      blind: fc.array(fc.tuple(fc.string(), fc.string())).map((pairs) => new Map(pairs)),
+      blind: fc.array(fc.tuple(fc.string(), fc.string()), { maxLength: 9 }).map((pairs) => new Map(pairs)),
       identity: fc.option(fc.constant(['http', 'h', 80, '/api/inbox', [['persona', '']]])),
-      personas: fc.array(fc.tuple(fc.string(), observed)).map((pairs) => new Map(pairs)),
+      personas: fc
+        .array(fc.tuple(fc.oneof(fc.constantFrom('ada', 'bo', '__proto__'), fc.string()), observed))
+        .map((pairs) => new Map(pairs)),
     },
     PLAIN,
   );
@@ -97,6 +110,44 @@ describe('the activity report as text', () => {
         assert.equal(again?.personas.size, report.personas.size);
         assert.deepEqual({ ...again, personas: null }, { ...report, personas: null });
       }),
+    );
+  });
+
+  test('what an earlier process saw is kept: nothing is lost, nothing is made up, and how far was watched is its own', () => {
+    fc.assert(
+      fc.property(reports, reports, (earlier, now) => {
+        const both = activityOf(activityText({ ...withEarlier(now, earlier.personas), identity: null }));
+        assert.ok(both !== null);
+        assert.deepEqual({ ...both, personas: null }, { ...now, identity: null, personas: null });
+        for (const [name, one] of both.personas) {
+          const [a, b] = [earlier.personas.get(name), now.personas.get(name)];
+          assert.equal(one.watched, b?.watched ?? false);
+          const saw = (key: 'sent' | 'read') => [a?.[key], b?.[key]].flatMap((seen) => seen ?? []);
+          for (const key of ['sent', 'read'] as const) {
+            if (one[key] === null) assert.deepEqual(saw(key), []);
+            else assert.ok(saw(key).some((seen) => isDeepStrictEqual(seen, one[key])));
+          }
+          const ids = [a, b].flatMap((seen) => seen?.sent?.id ?? []);
+          assert.equal(one.sent?.id ?? -1, Math.max(-1, ...ids));
+          assert.equal(one.read?.after ?? -1, Math.max(-1, ...[a, b].flatMap((seen) => seen?.read?.after ?? [])));
+          const times = [a, b].flatMap(({ sent } = NOTHING) => (sent?.id === one.sent?.id ? (sent?.at ?? []) : []));
+          if (one.sent !== null) assert.equal(one.sent.at, Math.min(...times), 'seen first');
+        }
+        for (const name of [...earlier.personas.keys(), ...now.personas.keys()]) assert.ok(both.personas.has(name));
+        const again = withEarlier(both, earlier.personas);
+        assert.deepEqual(new Map(again.personas), new Map(both.personas), 'a second restart changes nothing');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('is bounded; of those that are not watched whoever was seen last is kept', () => {
+    const of = (n: number): Observed => ({ watched: false, sent: { id: n, at: n }, read: null });
+    const many = Array.from({ length: 6000 }, (_, n) => [`p${n}`, of(n)] as const);
+    const again = activityOf(activityText(report({ personas: new Map(many) })));
+    assert.deepEqual(
+      [again?.personas.size, again?.personas.has('p999'), again?.personas.has('p1000')],
+      [5000, false, true],
     );
   });
 
@@ -114,6 +165,8 @@ describe('the activity report as text', () => {
       ['"observed_to_id":20', '"observed_to_id":true'],
       ['"observation_floor_id":10', '"observation_floor_id":"10"'],
       ['"id":3', '"id":3.5'],
+      ['"blind":{}', '"blind":{"cy":1}'],
+      ['"blind":{}', '"blind":[]'],
       ['"watched":true', '"watched":1'],
       ['"stale_after_seconds":180', '"stale_after_seconds":-1'],
     ] as const) {

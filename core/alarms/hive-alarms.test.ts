@@ -7,7 +7,8 @@ import type { Member, Source } from '../sources/index.ts';
 import { createHiveAlarms } from './hive-alarms.ts';
 
 const MINUTE = 60_000;
-const CUT = new Fault('network', 'cut', { is: 'source', key: 'kijito' });
+const CUT = new Fault('broken', 'cut', { is: 'source', key: 'kijito' });
+const DOWN = { is: 'failing', failures: 1, why: 'broken' } as const;
 const MEMBER: Member = { memories: 5, retired: false, writeOnly: false, mail: null };
 const EMPTY_HANDED: Member = { ...MEMBER, memories: 0 };
 
@@ -89,7 +90,7 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
     tells(persona: string, ...events: readonly object[]) {
       alarms.put({ is: 'told', at: clock.now(), persona, events: events as readonly Event[] });
     },
-    breaks: (persona: string) => alarms.put({ is: 'failed', at: clock.now(), persona, fault: CUT }),
+    breaks: (persona: string) => alarms.put({ is: 'failed', at: clock.now(), persona, fault: CUT, reach: DOWN }),
     fails: () => alarms.heard(null, signal),
   };
 }
@@ -305,7 +306,7 @@ describe('the activity report', () => {
     const sentAt = clock.now();
     tells('ada', { event: 'new', id: 3, from: 'ada' });
     await polls(1);
-    clock.SLEEP;
+    clock.setBy(60 * MINUTE);
     assert.equal(alarms.activity().personas.get('ada')?.sent?.at, sentAt);
   });
 

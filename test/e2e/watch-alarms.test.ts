@@ -121,4 +121,78 @@ describe('--activity-file and --check-activity', () => {
     files.write('seen.json', '{"schema": 1');
     assert.equal((await check(files, 'bo', answer)).code, 2, 'a torn report says nothing');
   });
+
+  test('what was seen once stays seen: a report outlives its process, but not its hive', async () => {
+    using files = scratch();
+    await using hive = await fakeHive({ personas: ['ada', 'bo'] });
+    const observing = [...ONCE_MORE, '--activity-file', files.at('seen.json'), '--state-file', files.at('state.json')];
+    const first = hive.deliver('ada');
+    const covers = (id: number) =>
+      until(`all was looked at since ${id}`, () => Number(files.json('seen.json')?.observed_to_id ?? -1) >= id);
+    const before = watch(hive, ...observing);
+    await using _ = before;
+    await covers(first);
+    const sent = hive.deliver('ada', { from: 'bo' });
+    await until('it is seen', () => /"bo":\{"watched":true,"sent":\{"id":2/.test(files.text('seen.json')));
+    await before.stop();
+    const since = files.json('seen.json')?.observed_since;
+
+    const after = watch(hive, ...observing);
+    await using __ = after;
+    await until(
+      'a new report',
+      () =>
+        Number(files.json('seen.json')?.observed_to_id ?? -1) >= sent &&
+        files.json('seen.json')?.observed_since !== since,
+    );
+    assert.match((await check(files, 'bo', first)).stdout, /^bo: sent message 2, seen /);
+    assert.equal((await check(files, 'ada', sent)).code, 1, 'of the new span it is known what was watched');
+    await after.stop();
+    assert.doesNotMatch(after.stderr, /begins anew/);
+
+    await using other = await fakeHive({ personas: ['ada', 'bo'] });
+    await using third = startCli([
+      'watch',
+      '--hive',
+      other.url,
+      '--poll-seconds',
+      '1',
+      ...ONCE_MORE,
+      '--activity-file',
+      files.at('seen.json'),
+    ]);
+    await third.says(/seen\.json: of another hive: what was seen before is not known any more, and it begins anew/);
+    await until('its own report', () => /"bo":\{"watched":true,"sent":null/.test(files.text('seen.json')));
+    assert.equal((await check(files, 'bo', first)).code, 2);
+  });
+
+  test('trap 50: an inbox that can not be read mutes the alarm of urgent mail, and both places say which', async () => {
+    using files = scratch();
+    await using hive = await fakeHive({ personas: ['ada', 'bo'] });
+    const first = hive.deliver('ada');
+    await using cli = watch(
+      hive,
+      ...ONCE_MORE,
+      '--activity-file',
+      files.at('seen.json'),
+      '--events-file-template',
+      files.at('events.{persona}.ndjson'),
+    );
+    await until('all is looked at', () => Number(files.json('seen.json')?.observed_to_id ?? -1) >= first);
+    hive.fail({ is: 'status', status: 500 }, { endpoint: 'inbox', persona: 'bo' });
+    const asked = hive.deliver('ada', { from: 'bo', urgent: true });
+    await cli.says(
+      /urgent mail is unread \(ada\), and whether its readers did anything can not be told: bo was not read/,
+    );
+    const { code, stdout } = await check(files, 'ada', asked);
+    assert.deepEqual(
+      [code, stdout],
+      [2, 'ada: it may have written where nobody looks now: bo was not read: not observable\n'],
+    );
+    assert.ok(!reasons(files, 'ada').includes('urgent-unanswered'));
+    await hive.heal();
+    await cli.says(/every inbox is read again, and silence is observed/);
+    await until('the alarm', () => reasons(files, 'ada').includes('urgent-unanswered'));
+    assert.equal(cli.stderr.match(/can not be told/g)?.length, 1);
+  });
 });
