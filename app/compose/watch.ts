@@ -192,6 +192,9 @@ function holding(watcher: Watcher, lock: Lock): Watcher {
     get walkAt() {
       return watcher.walkAt;
     },
+    get isTelling() {
+      return watcher.isTelling;
+    },
     async [Symbol.asyncDispose]() {
       await watcher[Symbol.asyncDispose]();
       lock[Symbol.dispose]();

@@ -10,9 +10,10 @@ export type Blindness =
 /** What is known of a watched inbox. */
 export interface Watched {
   readonly persona: { readonly id: PersonaId; readonly address: string };
-  /** Null: everything of its last look was had, and taken. */
+  /** Null: everything of its last look was had, and taken, if it is not being told just now. */
   readonly walkAt: number | null;
   readonly retryAt: number | null;
+  readonly isTelling: boolean;
 }
 
 /**
@@ -27,10 +28,10 @@ export function blindOf(
   members: Iterable<string>,
 ): ReadonlyMap<string, Blindness> {
   const blind = new Map<string, Blindness>();
-  for (const [address, { persona, walkAt, retryAt }] of watched) {
+  for (const [address, { persona, walkAt, retryAt, isTelling }] of watched) {
     if (unread.has(persona.id)) blind.set(address, 'was not read');
     else if (walkAt !== null) blind.set(address, 'has mail that could not be had');
-    else if (retryAt !== null) blind.set(address, 'has mail that was not taken');
+    else if (retryAt !== null || isTelling) blind.set(address, 'has mail that was not taken');
   }
   for (const address of members) if (!watched.has(address)) blind.set(address, 'is not watched');
   return blind;

@@ -23,6 +23,7 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
     asked: 0,
     refuses: new Set<string>(),
     walkAt: null as number | null,
+    isTelling: false,
   };
   let roll = { asked: clock.monotonic(), of: new Map(world.members) };
   const source: Source = {
@@ -51,6 +52,9 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
       persona: { id: address, address },
       get walkAt() {
         return world.walkAt;
+      },
+      get isTelling() {
+        return world.isTelling;
       },
       retryAt: null,
       async tell(alarm: HiveAlarmEvent) {
@@ -298,6 +302,18 @@ describe('the activity report', () => {
     assert.deepEqual(
       [...alarms.activity().blind],
       ['ada', 'bo'].map((name) => [name, 'has mail that could not be had']),
+    );
+  });
+
+  test('a look that is back but whose mail is still with a sink vouches for nothing: some of it was not seen yet', async () => {
+    const { alarms, polls, tells, world } = bench(['ada', 'bo']);
+    for (const name of ['ada', 'bo']) tells(name, { event: 'armed', cursor: 4 });
+    await polls(4);
+    assert.equal(alarms.activity().upTo, 0);
+    world.isTelling = true;
+    assert.deepEqual(
+      [alarms.activity().upTo, alarms.activity().blind.get('bo')],
+      [null, 'has mail that was not taken'],
     );
   });
 

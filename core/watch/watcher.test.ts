@@ -105,6 +105,30 @@ describe('one look', () => {
     assert.deepEqual(since(), ['look 0', 'take new | 1 UP', 'save 1 UP 0']);
   });
 
+  test('while a sink has some of it, it is being told; that it was looked at is known before', async () => {
+    const { look, world, watcher, facts } = bench();
+    await look();
+    facts.splice(0);
+    const sink = Promise.withResolvers<Taken>();
+    const asked = Promise.withResolvers<void>();
+    world.rows = [{ id: 1, from: 'river' }];
+    world.answer = () => {
+      asked.resolve();
+      return sink.promise;
+    };
+    assert.equal(watcher.isTelling, false);
+    const looking = look();
+    await asked.promise;
+    assert.equal(watcher.isTelling, true);
+    sink.resolve(ALL);
+    await looking;
+    assert.equal(watcher.isTelling, false);
+    assert.deepEqual(
+      facts.map(({ is }) => is),
+      ['looked', 'told'],
+    );
+  });
+
   test('a failed one is an outcome, not a throw, and is saved', async () => {
     const { look, since, world } = bench();
     world.fault = BROKEN;

@@ -56,6 +56,8 @@ export interface Watcher extends AsyncDisposable {
   readonly retryAt: number | null;
   /** Null, or when to look again although nothing may have changed: what is missing may be had then (D2). */
   readonly walkAt: number | null;
+  /** Some of what was looked at is with the sink, or goes there next. */
+  readonly isTelling: boolean;
 }
 
 export function createWatcher(options: WatcherOptions): Watcher {
@@ -191,6 +193,9 @@ export function createWatcher(options: WatcherOptions): Watcher {
     },
     get retryAt() {
       return retryAt;
+    },
+    get isTelling() {
+      return waiting > 0 || (more && retryAt === null);
     },
     get walkAt() {
       return walkAt;
