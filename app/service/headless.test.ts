@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -216,9 +217,24 @@ test('installed, started, stopped and gone, by systemd', async () => {
 });
 
 test('a unit that could not be started is taken away again, and the error says why', async () => {
-  const { service, at } = scene('linux', '', 'restart');
+  const { service, at, said } = scene('linux', '', 'restart');
+  const wants = at('.config/systemd/user/default.target.wants');
+  mkdirSync(wants, { recursive: true });
+  symlinkSync('../kijito-inbox-monitor.service', join(wants, 'kijito-inbox-monitor.service')); // as reenable makes it
   await assert.rejects(service.install(FLAGS), /restart kijito-inbox-monitor.service: ended with 1: no manager/);
-  assert.equal(existsSync(at(UNIT)), false);
+  assert.deepEqual([existsSync(at(UNIT)), readdirSync(wants)], [false, []]);
+  assert.deepEqual(said().slice(-2), [
+    'systemctl --user stop kijito-inbox-monitor.service',
+    'systemctl --user daemon-reload',
+  ]);
+});
+
+test('one that could not be started anew stays enabled: it was there before', async () => {
+  const { service, needs, at } = scene();
+  await service.install(FLAGS);
+  writeFileSync(at('bin/systemctl'), '#!/bin/sh\n[ "$2" = stop ] && touch "$0.stopped"; [ "$2" != restart ]\n');
+  await assert.rejects(createHeadlessService(needs).install(FLAGS), /restart .*: ended with 1/);
+  assert.deepEqual([existsSync(at(UNIT)), existsSync(at('bin/systemctl.stopped'))], [true, false]);
 });
 
 test('launchd is told of it, in the session of this user', async () => {

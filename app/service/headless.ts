@@ -1,5 +1,6 @@
 import { posix, win32 } from 'node:path';
 import { ensurePrivateDir } from '../../core/state/index.ts';
+import { deleteTask } from './delete-task.ts';
 import {
   HEADLESS_LABEL,
   HEADLESS_LOG,
@@ -99,19 +100,20 @@ function unitOf(needs: HeadlessNeeds, headless: Headless): Unit {
 function systemd(needs: HeadlessNeeds, text: Unit['text']): Unit {
   const folder = posix.join(configOf(needs), 'systemd/user');
   const systemctl = (...args: string[]): Promise<void> => run(needs, ['systemctl', '--user', ...args]);
+  async function removed(): Promise<void> {
+    unlink(needs.disk, posix.join(folder, 'default.target.wants', HEADLESS_UNIT));
+    await told(needs, ['systemctl', '--user', 'stop', HEADLESS_UNIT]);
+    await told(needs, ['systemctl', '--user', 'daemon-reload']);
+  }
   return {
     path: posix.join(folder, HEADLESS_UNIT),
     text,
-    async written() {
+    async written(isNew) {
       await systemctl('daemon-reload');
       await systemctl('reenable', HEADLESS_UNIT);
-      await systemctl('restart', HEADLESS_UNIT);
+      await undoing(isNew ? removed : null, () => systemctl('restart', HEADLESS_UNIT));
     },
-    async removed() {
-      unlink(needs.disk, posix.join(folder, 'default.target.wants', HEADLESS_UNIT));
-      await told(needs, ['systemctl', '--user', 'stop', HEADLESS_UNIT]);
-      await told(needs, ['systemctl', '--user', 'daemon-reload']);
-    },
+    removed,
   };
 }
 
@@ -138,13 +140,24 @@ function scheduler(needs: HeadlessNeeds, { directory }: Headless, text: Unit['te
     text,
     async written(isNew) {
       await run(needs, tasks('/Create', '/TN', HEADLESS_TASK, '/XML', path, ...(isNew ? [] : ['/F'])));
-      await run(needs, tasks('/Run', '/TN', HEADLESS_TASK));
+      const undo = (): Promise<void> => deleteTask(needs, HEADLESS_TASK); // what was created is ours
+      await undoing(isNew ? undo : null, () => run(needs, tasks('/Run', '/TN', HEADLESS_TASK)));
     },
     async removed() {
       await told(needs, tasks('/End', '/TN', HEADLESS_TASK));
-      await run(needs, tasks('/Delete', '/TN', HEADLESS_TASK, '/F'));
+      await deleteTask(needs, HEADLESS_TASK);
     },
   };
+}
+
+/** `step`, and when it fails what takes back those before it. @throws as `step` */
+async function undoing(undo: (() => Promise<void>) | null, step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    await undo?.();
+    throw error;
+  }
 }
 
 /** The unit is gone already: who does not hear of it has nothing of it at the next start. */

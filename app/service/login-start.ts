@@ -1,6 +1,7 @@
 import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { autostartEntry, execLine, isEnabledEntry } from './autostart-entry.ts';
+import { deleteTask } from './delete-task.ts';
 import { headlessUnitAt } from './headless.ts';
 import { LAUNCH_AGENT, launchAgent, OLDER_LAUNCH_AGENT } from './launch-agent.ts';
 import { LOGON_TASK, logonTask } from './logon-task.ts';
@@ -264,7 +265,7 @@ function logonTaskWay(needs: LoginNeeds): Way {
     // Without /F it refuses to overwrite: a task whose text we do not have is not ours.
     written: (isNew) =>
       run(needs, ['schtasks.exe', '/Create', '/TN', LOGON_TASK, '/XML', path, ...(isNew ? [] : ['/F'])]),
-    removed: () => run(needs, ['schtasks.exe', '/Delete', '/TN', LOGON_TASK, '/F']),
+    removed: () => deleteTask(needs, LOGON_TASK),
   };
 }
 

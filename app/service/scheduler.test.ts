@@ -47,7 +47,7 @@ function windowsDisk(): { readonly disk: Disk; readonly has: Map<string, Buffer>
 }
 
 /** A machine with Windows, whose `schtasks.exe` fails at what `fails` names. */
-function scene(fails = 'nothing', environment: Readonly<Record<string, string>> = {}) {
+function scene(fails: string | readonly string[] = 'nothing', environment: Readonly<Record<string, string>> = {}) {
   const { disk, has } = windowsDisk();
   const said: string[] = [];
   const needs = {
@@ -61,7 +61,11 @@ function scene(fails = 'nothing', environment: Readonly<Record<string, string>> 
       async run({ file, args }: { readonly file: string; readonly args: readonly string[] }): Promise<Ended> {
         assert.equal(file, SCHTASKS);
         said.push(args.join(' '));
-        return { is: 'exited', code: args.includes(fails) ? 1 : 0, stderr: 'ERROR: Access is denied.\r\n' };
+        return {
+          is: 'exited',
+          code: args.some((arg) => [fails].flat().includes(arg)) ? 1 : 0,
+          stderr: 'ERROR: Access is denied.\r\n',
+        };
       },
     },
     program: { node: 'C:\\n\\node.exe', entry: 'C:\\h\\hivebar.cjs', state: STATE, environment },
@@ -104,6 +108,23 @@ describe('the Task Scheduler, start at login', () => {
     assert.equal(has.has(TASK), false);
   });
 
+  test('off is refused by the scheduler: said, and not taken for done', async () => {
+    const { login, has } = scene('/Delete');
+    await login.set(true);
+    const text = has.get(TASK)?.toString();
+    for (let twice = 0; twice < 2; twice += 1) {
+      await assert.rejects(login.set(false), /\/Delete .*: ended with 1: ERROR: Access is denied\.$/);
+      assert.deepEqual([has.get(TASK)?.toString(), await login.state()], [text, true]);
+    }
+  });
+
+  test('off of a task that somebody deleted by hand', async () => {
+    const { login, has } = scene(['/Delete', '/Query']);
+    await login.set(true);
+    await login.set(false);
+    assert.deepEqual([has.has(TASK), await login.state()], [false, false]);
+  });
+
   test('a Hivebar with a home of its own has none, and the next step is named', async () => {
     const { login, has, said } = scene('nothing', { HIVEBAR_HOME: STATE });
     await assert.rejects(login.set(true), /can not carry HIVEBAR_HOME: set it for the whole account \(setx\)/);
@@ -142,6 +163,21 @@ describe('the Task Scheduler, headless', () => {
     const { service, login } = scene();
     await service.install([]);
     await assert.rejects(login.set(true), /hivebar service uninstall --headless/);
+  });
+
+  test('a task that could not be started is taken away again; one that was there before stays', async () => {
+    const { service, said, has } = scene('/Run');
+    await assert.rejects(service.install([]), /\/Run .*: ended with 1/);
+    assert.deepEqual([has.has(MONITOR), said.at(-1)], [false, '/Delete /TN \\Hivebar\\Kijito inbox monitor /F']);
+    has.set(MONITOR, Buffer.from((await service.print([])).text));
+    await assert.rejects(service.install([]), /\/Run .*: ended with 1/);
+    assert.deepEqual([has.has(MONITOR), said.at(-1)], [true, '/Run /TN \\Hivebar\\Kijito inbox monitor']);
+  });
+
+  test('a task of the same name that is not ours is not deleted', async () => {
+    const { service, said } = scene('/Create');
+    await assert.rejects(service.install([]), /\/Create .*: ended with 1/);
+    assert.equal(said.length, 1);
   });
 
   test('a task that does not run can still be removed', async () => {

@@ -20,7 +20,7 @@ export interface Unit {
   readonly path: string;
   /** @throws Fault when it can not be written for this program */
   text(): Promise<string>;
-  /** Tells whom it concerns. @throws Fault `exec-failed` */
+  /** Tells whom it concerns; of one that is new it leaves nothing behind when it fails. @throws Fault `exec-failed` */
   written(isNew: boolean): Promise<void>;
   removed(): Promise<void>;
 }
@@ -49,13 +49,18 @@ export async function putUnit(needs: UnitNeeds, unit: Unit): Promise<void> {
   }
 }
 
-/** Nothing when it is not there. @throws Fault as `putUnit` */
+/** Nothing when it is not there; what could not be taken away keeps its file. @throws Fault as `putUnit` */
 export async function removeUnit(needs: UnitNeeds, unit: Unit): Promise<void> {
   const file = readUnit(needs, unit.path);
   if (file.is === 'absent') return;
   if (file.is === 'foreign') throw foreign(unit.path, file.why);
   unlink(needs.disk, unit.path);
-  await unit.removed();
+  try {
+    await unit.removed();
+  } catch (error) {
+    writeAtomically(needs.disk, needs.random, unit.path, file.text); // without it we would not know that the rest is ours
+    throw error;
+  }
 }
 
 /** The base directory specification: a relative value is to be ignored. */
