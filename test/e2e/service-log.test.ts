@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { fakeHive } from '../kit/fake-hive.ts';
 import { runCli, startCli } from '../kit/process.ts';
@@ -68,6 +68,27 @@ describe('what the headless service says, where no journal takes it', () => {
     mkdirSync(dir.at('watch.err'));
     await using cli = startCli(unit(dir, hive.url));
     await cli.says(/watching 1 of 1/);
+    assert.equal((await cli.stop()).code, 0);
+  });
+
+  test('Kijito contract i: its directories are private though nobody made them, its files too', async () => {
+    await using hive = await fakeHive({ personas: ['ada'] });
+    using dir = scratch();
+    const at = (name: string): string => dir.at(`state/headless/${name}`);
+    const files = ['--state-file', at('hive.json'), '--events-file-template', at('events.{persona}.ndjson')];
+    const run = ['service', 'run', '--headless', '--stays-down', '--log', at('watch.err'), '--', '--hive', hive.url];
+    await using cli = startCli([...run, ...files, '--poll-seconds', '1'], {
+      wrap: ['sh', '-c', 'umask 0; exec "$@"', 'sh'],
+    });
+    hive.deliver('ada');
+    await until('it is under way', () => ['hive.ada.json', 'events.ada.ndjson'].every((name) => existsSync(at(name))));
+    const modes = (names: readonly string[]) => names.map((name) => statSync(at(name)).mode & 0o777);
+    assert.deepEqual(modes(['..', '.']), [0o700, 0o700]);
+    assert.deepEqual(
+      modes(readdirSync(at('.'))),
+      readdirSync(at('.')).map(() => 0o600),
+    );
+    assert.deepEqual(readdirSync(at('.')), ['events.ada.ndjson', 'hive.ada.json', 'hive.ada.json.lock', 'watch.err']);
     assert.equal((await cli.stop()).code, 0);
   });
 
