@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -477,8 +477,10 @@ function idsOf(lines: readonly string[]): readonly string[] {
 const idInText = (line: string): string => /\(([^()]+)\)$/.exec(line)?.[1] ?? line;
 
 /** Whether somebody holds the place of the consumer `claude`. */
+/** Looked up with the kernel: to try the lock would be to hold it for a moment. */
 function isHeld(home: TrayHome): boolean {
-  return spawnSync('flock', ['-n', '-x', home.at('follow', 'ada', 'claude.json.lock'), 'true']).status === 1;
+  const stat = statSync(home.at('follow', 'ada', 'claude.json.lock'), { throwIfNoEntry: false });
+  return stat !== undefined && new RegExp(`FLOCK .*:${stat.ino} `).test(readFileSync('/proc/locks', 'utf8'));
 }
 
 function isAlive(pid: number): boolean {
