@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { type Activity, activityOf, type Observed } from '../../core/alarms/index.ts';
 import { realRandom } from '../../core/ports/index.ts';
 import type { Identity } from '../../core/sources/index.ts';
-import { realDisk } from '../../core/state/index.ts';
+import { realDisk, writeAtomically } from '../../core/state/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
 import { activityFile } from './activity-file.ts';
@@ -100,6 +100,21 @@ describe('the activity file', () => {
       assert.equal(lines.length, 1, name);
       assert.match(lines.join(), new RegExp(`seen.json: ${why}: what was seen before is not known any more`), name);
     }
+  });
+
+  test('D25: what a kill left behind in the middle of a write goes with the next start', () => {
+    using files = scratch();
+    const { file, clock } = observing(files, 1);
+    file.soon();
+    const disk = realDisk({ info() {}, warn() {}, error() {} });
+    const killed = {
+      ...disk,
+      files: { ...disk.files, rename: () => assert.fail('killed'), unlink: () => assert.fail('killed') },
+    };
+    assert.throws(() => writeAtomically(killed, realRandom, files.at('seen.json'), 'half'));
+    assert.match(files.list().join(), /\.kijmon-.*\.tmp/);
+    observing(files, 2).file.soon();
+    assert.deepEqual([files.list(), sentIn(files), clock.waiting], [['seen.json'], 2, 0]);
   });
 
   test('trap 35: one behind a symlink is not read', () => {

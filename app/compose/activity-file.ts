@@ -2,7 +2,7 @@ import { activityText, type HiveAlarms, type Observed, withEarlier } from '../..
 import { faultOf } from '../../core/model/index.ts';
 import { createTrouble } from '../../core/sinks/index.ts';
 import { type Identity, sameIdentity } from '../../core/sources/index.ts';
-import { writeAtomically } from '../../core/state/index.ts';
+import { sweepTemps, writeAtomically } from '../../core/state/index.ts';
 import { reportIn } from './check-activity.ts';
 import type { Machine } from './machine.ts';
 
@@ -28,6 +28,8 @@ export function activityFile(
 ): ActivityFile {
   const { disk, random, clock, log } = machine;
   const trouble = createTrouble(log);
+  // Without a lock: if another process wrote just now, it says that it could not, and writes again.
+  sweepTemps(disk, path);
   const earlier = seenEarlier(path, identity, machine);
   let last = Number.NEGATIVE_INFINITY;
   let later: Disposable | null = null;
