@@ -4,6 +4,7 @@ import { createTrouble } from '../sinks/index.ts';
 import type { Roll } from '../sources/index.ts';
 import { type Blindness, blindWords } from './blind.ts';
 import type { Judgement } from './judge.ts';
+import { sinceOf } from './raise.ts';
 import { type AlarmRules, type AlarmState, URGENT_POLLS } from './state.ts';
 
 /**
@@ -37,15 +38,17 @@ export function createAlarmLog(source: SourceId, log: Log, rules: AlarmRules): A
   }
 
   return {
-    say(now, { held }, roll, blind, at) {
+    say(now, state, roll, blind, at) {
+      const { held } = state;
       stranded(now.stranded, (names) => {
         const all = names.map((name) => `${name} (${held.get(name)?.unread} unread${likeOf(name, roll)})`);
         log.warn(`${source}: mail lies where nobody was ever seen to read it: ${all.join(', ')}`);
       });
-      urgent(now.urgent, (names) => {
+      const write = (names: readonly string[]): void => {
         const all = names.map((name) => `${name} (${held.get(name)?.urgent} urgent)`);
         log.warn(`${source}: urgent mail is unread, and nothing was seen of its reader meanwhile: ${all.join(', ')}`);
-      });
+      };
+      urgent(now.urgent, write, (name) => sinceOf(state, 'urgent', name));
       quiet([...now.dormant, ...now.urgentWriteOnly], (names) => {
         log.info(`${source}: unread mail of members that do not look here: ${[...new Set(names)].join(', ')}`);
       });
@@ -54,12 +57,21 @@ export function createAlarmLog(source: SourceId, log: Log, rules: AlarmRules): A
   };
 }
 
-/** Writes of each name once, until it is over. */
-function onceEach(): (names: readonly string[], write: (fresh: readonly string[]) => void) => void {
-  let said: ReadonlySet<string> = new Set();
-  return (names, write) => {
+/**
+ * Writes of each name once, until it is over: it is so since another time, or where no time is known, it is not among the
+ * names any more.
+ */
+function onceEach() {
+  let said: ReadonlyMap<string, number | null> = new Map();
+  return (
+    names: readonly string[],
+    write: (fresh: readonly string[]) => void,
+    since: (name: string) => number | null = () => null,
+  ): void => {
+    const lasting = [...said].filter(([name, was]) => since(name) === was && (was !== null || names.includes(name)));
+    said = new Map(lasting);
     const fresh = names.filter((name) => !said.has(name));
-    said = new Set(names);
+    said = new Map([...lasting, ...fresh.map((name) => [name, since(name)] as const)]);
     if (fresh.length > 0) write(fresh);
   };
 }

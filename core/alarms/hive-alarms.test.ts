@@ -270,6 +270,56 @@ describe('a silence that can not be observed', () => {
   });
 });
 
+describe('an alarm of urgent mail that was told', () => {
+  const told = ['ada urgent-unanswered ada', 'bo urgent-unanswered ada'];
+
+  test('trap 45: is not told again because an inbox or the list failed meanwhile: it is not over', async () => {
+    const { polls, lines, since, world, breaks, fails } = bench(['ada', 'bo']);
+    world.unread.set('ada', [1, 1]);
+    await polls(7);
+    assert.deepEqual([since(), lines().length], [told, 1]);
+    breaks('bo');
+    await polls(2, ['bo']);
+    await polls(9);
+    await fails();
+    await polls(9);
+    assert.deepEqual([since(), lines()], [[], []]);
+  });
+
+  test('trap 47: is told again after an act, also one that came to light in such a span', async () => {
+    const { polls, since, world, fails, tells } = bench(['ada', 'bo']);
+    world.unread.set('ada', [2, 2]);
+    await polls(7);
+    assert.deepEqual(since(), told);
+    await fails();
+    tells('bo', { event: 'new', id: 9, from: 'ada' });
+    await polls(9);
+    assert.deepEqual(since(), told, 'it sent');
+    await fails();
+    world.unread.set('ada', [1, 1]);
+    await polls(9);
+    assert.deepEqual(since(), told, 'it read');
+    world.unread.set('ada', [1, 0]);
+    await polls(2);
+    world.unread.set('ada', [2, 1]);
+    await polls(9);
+    assert.deepEqual(since(), told, 'other urgent mail');
+  });
+
+  test('trap 10: whoever did not take it is asked again also after such a span', async () => {
+    const { polls, since, world, breaks } = bench(['ada', 'bo']);
+    world.unread.set('ada', [1, 1]);
+    world.refuses.add('bo');
+    await polls(7);
+    assert.deepEqual(since(), ['ada urgent-unanswered ada']);
+    breaks('bo');
+    await polls(2, ['bo']);
+    world.refuses.clear();
+    await polls(3);
+    assert.deepEqual(since(), ['bo urgent-unanswered ada']);
+  });
+});
+
 test('trap 47: a new process tells again what is so, since what was told is remembered by the process alone', async () => {
   for (let process = 0; process < 2; process += 1) {
     const { polls, since, world } = bench(['ada']);

@@ -110,7 +110,7 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
       const to = isNews(state, alarm) ? recipients([...watched.keys()], state, roll) : [...owed[alarm.kind]];
       await tell(alarm, to, abort);
     }
-    for (const kind of ['stranded', 'urgent'] as const) if (now[kind].length === 0) owed[kind].clear();
+    for (const kind of ['stranded', 'urgent'] as const) if (state.told[kind].size === 0) owed[kind].clear();
   }
 
   /** The directory, asked again for inboxes that can not be judged by an older one. */

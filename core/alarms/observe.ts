@@ -52,7 +52,8 @@ function sent(state: AlarmState, messages: readonly Sent[]): AlarmState {
     const before = seen.get(from) ?? NOT_SEEN;
     if (before.sent !== null && before.sent.id >= id) continue; // told once more
     const own = held.get(from);
-    if (own?.silence) held.set(from, { ...own, silence: begun(own.urgent, at, 0) });
+    if (own !== undefined && own.urgentSince !== null)
+      held.set(from, { ...own, urgentSince: at, silence: own.silence && begun(own.urgent, at, 0) });
     remember(seen, from, { ...before, sent: { id, at: wall } });
   }
   return { ...state, held, seen };
@@ -96,8 +97,9 @@ function heldNow(
   const polls = isPoll ? 1 : 0;
   const quiet = before === undefined || isRead || urgent === 0 ? null : before.silence;
   const silence = quiet === null ? begun(urgent, at, 1) : { since: quiet.since, polls: quiet.polls + polls };
-  if (before === undefined) return { unread, urgent, since: at, polls: 1, silence };
-  return { unread, urgent, since: before.since, polls: before.polls + polls, silence };
+  const urgentSince = urgent === 0 ? null : isRead ? at : (before?.urgentSince ?? at);
+  if (before === undefined) return { unread, urgent, since: at, polls: 1, urgentSince, silence };
+  return { unread, urgent, since: before.since, polls: before.polls + polls, urgentSince, silence };
 }
 
 /** A silence that begins now, with a poll or between two, if there is anything urgent to be silent about. */

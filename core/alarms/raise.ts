@@ -12,17 +12,26 @@ export interface Raising {
   readonly event: HiveAlarmEvent;
 }
 
-/** Forgets what is over, so that it is told again when it comes again (Kijito contract, trap 47). */
-export function released(state: AlarmState, now: Judgement): AlarmState {
-  const { stranded, urgent } = state.told;
-  const still = (told: ReadonlySet<string>, names: readonly string[]): ReadonlySet<string> => {
-    const left = names.filter((name) => told.has(name));
-    return left.length === told.size ? told : new Set(left);
-  };
-  return { ...state, told: { stranded: still(stranded, now.stranded), urgent: still(urgent, now.urgent) } };
+/** Since when that is so which an alarm of this kind says of a name; null: it is not. */
+export function sinceOf({ held }: AlarmState, kind: Kind, name: string): number | null {
+  const own = held.get(name);
+  return (kind === 'stranded' ? own?.since : own?.urgentSince) ?? null;
 }
 
-/** It names somebody that nobody was told of yet. */
+/**
+ * Forgets what is over, so that it is told again when it comes again (Kijito contract, trap 47). A silence that can not be
+ * observed for a while is not over.
+ */
+export function released(state: AlarmState, now: Judgement): AlarmState {
+  const { stranded, urgent } = state.told;
+  const told = {
+    stranded: new Map([...stranded].filter(([name]) => now.stranded.includes(name))),
+    urgent: new Map([...urgent].filter(([name, since]) => sinceOf(state, 'urgent', name) === since)),
+  };
+  return { ...state, told };
+}
+
+/** It says something that nobody was told of yet. */
 export function isNews(state: AlarmState, { kind, names }: Raising): boolean {
   return names.some((name) => !state.told[kind].has(name));
 }
@@ -45,5 +54,6 @@ export function alarmsOf({ stranded, dormant, urgent, urgentWriteOnly }: Judgeme
 
 /** Somebody was told: only now is it raised (Kijito contract, trap 10). */
 export function latched(state: AlarmState, { kind, names }: Raising): AlarmState {
-  return { ...state, told: { ...state.told, [kind]: new Set(names) } };
+  const since = names.map((name) => [name, sinceOf(state, kind, name) ?? 0] as const);
+  return { ...state, told: { ...state.told, [kind]: new Map([...state.told[kind], ...since]) } };
 }

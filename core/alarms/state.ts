@@ -24,7 +24,9 @@ export interface Held {
   /** When its mail was seen first, and polls since. */
   readonly since: number;
   readonly polls: number;
-  /** Urgent mail and nothing done since then; null: there is none. */
+  /** Since when there is urgent mail and its reader did nothing, as far as was seen; null: there is none. */
+  readonly urgentSince: number | null;
+  /** The same as it was observed in one go; null: not now. */
   readonly silence: { readonly since: number; readonly polls: number } | null;
 }
 
@@ -34,15 +36,15 @@ export interface AlarmState {
   readonly seen: ReadonlyMap<string, Seen>;
   /** When the last answer that counted as a poll came; null: none yet. */
   readonly polledAt: number | null;
-  /** Names that somebody was told of and that are not over. */
-  readonly told: { readonly stranded: ReadonlySet<string>; readonly urgent: ReadonlySet<string> };
+  /** Names that somebody was told of and that are not over, and since when that was so which was told. */
+  readonly told: { readonly stranded: ReadonlyMap<string, number>; readonly urgent: ReadonlyMap<string, number> };
 }
 
 export const NOTHING_OBSERVED: AlarmState = {
   held: new Map(),
   seen: new Map(),
   polledAt: null,
-  told: { stranded: new Set(), urgent: new Set() },
+  told: { stranded: new Map(), urgent: new Map() },
 };
 
 export function seenOf(state: AlarmState, address: string): Seen {
