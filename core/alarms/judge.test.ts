@@ -267,6 +267,13 @@ describe('raising and releasing', () => {
     const it = hive().polls(3, { ghost: 1 });
     assert.deepEqual(it.told(roll), ['stranded ghost']);
     assert.deepEqual(it.polls(1, {}).told(roll), []);
+    assert.deepEqual(it.polls(3, { Ghost: 1 }).told(roll), ['stranded Ghost']);
+    const again = hive().polls(3, { never: 1 });
+    const [dead, alive] = [members({ never: { memories: 0 } }), members({ never: {} })];
+    assert.deepEqual([again.told(dead), again.told(alive), again.told(dead)].flat(), [
+      'stranded never',
+      'stranded never',
+    ]);
     const urgent = hive().polls(5, { ada: [1, 1] });
     assert.deepEqual(urgent.told(roll), ['urgent ada']);
     assert.deepEqual(urgent.sends('ada').told(roll), []);
