@@ -8,12 +8,12 @@ import type { Hive } from './hive.ts';
 import {
   answerOf,
   levelsOf,
-  PART,
+  newestRows,
   type Page,
   pageOf,
   type Reading,
   rollOf,
-  trimmedAll,
+  rowsOf,
   walkBack,
   windowOf,
 } from './read/index.ts';
@@ -91,16 +91,15 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     const turn = (): Promise<void> => clock.sleep(0, signal);
     const owner = hive.is === 'single' ? '' : address;
     const pageIn = async (body: Uint8Array, of: Reading): Promise<Page> => {
-      const answer = await answerOf(body, of, turn);
-      if (answer.result.length > PART) await turn();
-      const page = pageOf(answer, of, owner, sendsWindows);
+      const { envelope, result } = await answerOf(body, of, turn);
+      const page = pageOf(envelope, await rowsOf(result, of, turn), of, owner, sendsWindows);
       sendsWindows ||= page.isWindow;
       return page;
     };
     const newest = await pageIn(body, reading);
     const found = windowOf(newest);
     seen.set(address, { print: Uint8Array.from(print), window: found }); // a copy: it is a piece of something larger
-    if (after === null) return { ...found, rows: await trimmedAll(newest.rows, contentChars, turn) };
+    if (after === null) return { ...found, rows: await newestRows(newest, contentChars, turn) };
     const older = (before: number): URL => {
       const page = hive.inbox(address);
       page.searchParams.set('before_id', String(before));

@@ -1,4 +1,5 @@
 import { type Span, spanAround } from '../../../model/index.ts';
+import type { Turn } from './turns.ts';
 
 /** What lies above a cursor and is done: the part of a walk that tells where it has to ask. */
 export interface Ground {
@@ -26,7 +27,7 @@ export function readAhead(
   ask: (before: number) => Promise<Uint8Array>,
   ground: Ground,
   most: number,
-  turn: () => Promise<void>,
+  turn: Turn,
 ): (before: number) => Promise<Uint8Array> {
   let asked = 0;
   let coming: { readonly before: number; readonly body: Promise<Uint8Array> } | null = null;

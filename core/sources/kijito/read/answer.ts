@@ -1,5 +1,6 @@
 import { Fault, type FaultCode, type Scope } from '../../../model/index.ts';
 import { parsedInParts } from './parts.ts';
+import type { Turn } from './turns.ts';
 
 /** One answer of a hive on its way from bytes to meaning. `from` names it in messages. */
 export interface Reading {
@@ -34,7 +35,7 @@ export function envelopeOf(body: Uint8Array, reading: Reading): Answer {
 const LARGE_BYTES = 256 * 1024;
 
 /** The same; a large one in parts, between which everybody else has a turn. */
-export async function answerOf(body: Uint8Array, reading: Reading, turn: () => Promise<void>): Promise<Answer> {
+export async function answerOf(body: Uint8Array, reading: Reading, turn: Turn): Promise<Answer> {
   if (body.length <= LARGE_BYTES) return envelopeOf(body, reading);
   try {
     return checked(await parsedInParts(textOf(body), turn), reading);

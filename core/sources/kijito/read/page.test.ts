@@ -2,11 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly, Fault, UNKNOWN } from '../../../model/index.ts';
 import { envelopeOf } from './answer.ts';
-import { type Page, pageOf } from './page.ts';
+import { type Page, pageOf, rowsOf } from './page.ts';
 
 const READING = { from: () => 'http://h/api/inbox', scope: { is: 'persona', key: 'ada' } } as const;
-const page = (value: unknown): Page =>
-  pageOf(envelopeOf(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), READING), READING, 'Zoë');
+function page(value: unknown, owner = 'Zoë', sendsWindows = false): Page {
+  const body = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+  const { envelope, result } = envelopeOf(body, READING);
+  const rows = rowsOf(result, READING, () => assert.fail('few rows need no turn'));
+  assert.ok(!(rows instanceof Promise));
+  return pageOf(envelope, rows, READING, owner, sendsWindows);
+}
 const row = (id: unknown, more: object = {}) => ({
   id,
   from: 'river',
@@ -86,7 +91,7 @@ test('S16: mail to oneself is not unread, in any spelling of the name; where nob
   const own = ['Zoë', 'ZOË', 'Zoe\u0308'].map((from, i) => row(i + 1, { from }));
   const value = { result: [...own, row(4), row(5, { from: 'Zoe' })] };
   assert.deepEqual(page(value).unread, exactly(2));
-  assert.deepEqual(pageOf(envelopeOf(Buffer.from(JSON.stringify(value)), READING), READING, '').unread, exactly(5));
+  assert.deepEqual(page(value, '').unread, exactly(5));
 });
 
 test('a row that does not plainly say whether it is read makes the count unknown, not wrong', () => {
@@ -103,7 +108,7 @@ test('no window field at all is a server that sends everything (D13)', () => {
 });
 
 test('D13: a page without any window field, of a server that sends them, is cut and not the whole inbox', () => {
-  const cut = pageOf(envelopeOf(Buffer.from(JSON.stringify(window({}))), READING), READING, 'Zoë', true);
+  const cut = page(window({}), 'Zoë', true);
   assert.equal(cut.older.is, 'unsaid');
   assert.deepEqual([cut.unread, cut.notShown], [{ is: 'atLeast', n: 1 }, null]);
 });

@@ -1,5 +1,6 @@
 import { type Count, exactly, sameName, UNKNOWN } from '../../../model/index.ts';
 import { type Answer, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
+import { mapInTurns, type Turn } from './turns.ts';
 
 /** A row as it came, its id checked. */
 export interface WireRow {
@@ -34,15 +35,19 @@ export interface Page {
 }
 
 /**
- * One answer of `GET /api/inbox` by the health rule (Kijito contract a and l): every element of `result` is an object with
- * an id, a safe integer from 1 on, no id twice. Rows may come in any order. `owner` is the persona whose inbox it
- * is, empty where that is not known: the pending list does not count a persona's own mail, so neither does this.
+ * One answer of `GET /api/inbox` by the health rule (Kijito contract a and l). Rows may come in any order, but no id
+ * twice. `owner` is the persona whose inbox it is, empty where that is not known: the pending list does not count a persona's own mail, so neither does this.
  * `sendsWindows`: a page of this server had the fields of one before.
  * @throws Fault `shape`
  */
-export function pageOf(answer: Answer, reading: Reading, owner: string, sendsWindows = false): Page {
-  const { envelope, result } = answer;
-  const rows = result.map((value, index) => rowOf(value, index, reading)).sort((a, b) => a.id - b.id);
+export function pageOf(
+  envelope: Answer['envelope'],
+  found: readonly WireRow[],
+  reading: Reading,
+  owner: string,
+  sendsWindows = false,
+): Page {
+  const rows = found.toSorted((a, b) => a.id - b.id);
   let before = 0;
   for (const { id } of rows) {
     if (id === before) throw faultIn(reading, 'shape', `the id ${id} comes twice`);
@@ -64,6 +69,14 @@ export function pageOf(answer: Answer, reading: Reading, owner: string, sendsWin
 
 const WINDOW_FIELDS = ['truncated', 'size_dropped', 'next_before_id'] as const;
 const WHOLE: Older = { is: 'whole' };
+
+/**
+ * Every element of `result` is an object with an id, a safe integer from 1 on.
+ * @throws, or rejects with, Fault `shape`
+ */
+export function rowsOf(result: Answer['result'], reading: Reading, turn: Turn): WireRow[] | Promise<WireRow[]> {
+  return mapInTurns(result, turn, (value, index) => rowOf(value, index, reading));
+}
 
 function rowOf(value: unknown, index: number, reading: Reading): WireRow {
   if (!isRecord(value)) throw faultIn(reading, 'shape', `row ${index} is ${kindOf(value)}, not an object`);

@@ -1,3 +1,5 @@
+import type { Turn } from './turns.ts';
+
 /** Characters that are parsed in one turn of the event loop. */
 const PART_CHARS = 128 * 1024;
 
@@ -7,7 +9,7 @@ const PART_CHARS = 128 * 1024;
  * as a whole.
  * @throws SyntaxError
  */
-export async function parsedInParts(text: string, turn: () => Promise<void>, chars = PART_CHARS): Promise<unknown> {
+export async function parsedInParts(text: string, turn: Turn, chars = PART_CHARS): Promise<unknown> {
   const cut = await listOf(text, turn, chars);
   if (cut === null) return JSON.parse(text);
   const { from, to, commas } = cut;
@@ -37,7 +39,7 @@ const [QUOTE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = Array.from('",[]{}', 
  * Only finds places: what is no JSON is found out by who parses the pieces. Null when the text does not have exactly one
  * list `result`, as far as its own keys can be told from their spelling.
  */
-async function listOf(text: string, turn: () => Promise<void>, chars: number): Promise<List | null> {
+async function listOf(text: string, turn: Turn, chars: number): Promise<List | null> {
   let depth = 0;
   let from = -1;
   let to = -1;

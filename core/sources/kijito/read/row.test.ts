@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { trimmed, trimmedAll } from './row.ts';
+import { trimmed } from './row.ts';
 
 const contentOf = (content: unknown, chars: number | null = 220) =>
   trimmed({ id: 1, fields: { content } }, chars).content;
@@ -45,17 +45,4 @@ test('NUL is removed and a lone surrogate replaced, in every text (trap 8)', () 
     content: 'xy\ufffdz\ufffd',
     read: false,
   });
-});
-
-test('many rows are trimmed in parts with turns between, and are the same', async () => {
-  const rows = Array.from({ length: 2500 }, (_, i) => ({ id: i + 1, fields: { content: `m${i}` } }));
-  let turns = 0;
-  const parts = trimmedAll(rows, 220, async () => void turns++);
-  assert.ok(parts instanceof Promise);
-  assert.deepEqual(
-    await parts,
-    rows.map((row) => trimmed(row, 220)),
-  );
-  assert.equal(turns, 3);
-  assert.ok(Array.isArray(trimmedAll(rows.slice(0, 1000), 220, () => assert.fail('few need no turn'))));
 });

@@ -15,32 +15,6 @@ export function trimmed({ id, fields }: WireRow, contentChars: number | null): R
   };
 }
 
-/** As many rows as are gone through in one turn of the event loop. */
-export const PART = 1000;
-
-/** At once where they are few; else in parts, between which everybody else has a turn. */
-export function trimmedAll(
-  rows: readonly WireRow[],
-  contentChars: number | null,
-  turn: () => Promise<void>,
-): Row[] | Promise<Row[]> {
-  if (rows.length > PART) return inParts(rows, contentChars, turn);
-  return rows.map((row) => trimmed(row, contentChars));
-}
-
-async function inParts(
-  rows: readonly WireRow[],
-  contentChars: number | null,
-  turn: () => Promise<void>,
-): Promise<Row[]> {
-  const all: Row[] = [];
-  for (let from = 0; from < rows.length; from += PART) {
-    await turn();
-    for (const row of rows.slice(from, from + PART)) all.push(trimmed(row, contentChars));
-  }
-  return all;
-}
-
 /** Text is itself, nothing is nothing, anything else is its JSON (D18). */
 function cleanText(value: unknown): string {
   const text = typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);

@@ -4,7 +4,8 @@ import type { Window } from '../client.ts';
 import { askBelow, type Ground, readAhead } from './ahead.ts';
 import type { Reading } from './answer.ts';
 import type { Page, WireRow } from './page.ts';
-import { trimmedAll } from './row.ts';
+import { trimmed } from './row.ts';
+import { mapInTurns, type Turn } from './turns.ts';
 
 /** Pages one look may ask for. */
 export const PAGE_BUDGET = 50;
@@ -14,8 +15,7 @@ export interface Walk extends Ground {
   /** Fetches the newest rows below an id. */
   readonly ask: (before: number) => Promise<Uint8Array>;
   readonly read: (body: Uint8Array, before: number) => Promise<Page>;
-  /** Resolves when everybody else has had a turn. */
-  readonly turn: () => Promise<void>;
+  readonly turn: Turn;
   readonly reading: Reading;
   readonly signal: AbortSignal;
 }
@@ -107,5 +107,10 @@ function spanOf(rows: readonly WireRow[], after: number, top?: number): readonly
 
 function keep(rows: readonly WireRow[], { after, contentChars, done, turn }: Walk): Row[] | Promise<Row[]> {
   const wanted = rows.filter(({ id }) => id > after && (done.length === 0 || spanAround(done, id) === null));
-  return trimmedAll(wanted, contentChars, turn);
+  return mapInTurns(wanted, turn, (row) => trimmed(row, contentChars));
+}
+
+/** The rows of the newest page, for who has no cursor. */
+export function newestRows({ rows }: Page, contentChars: number | null, turn: Turn): Row[] | Promise<Row[]> {
+  return mapInTurns(rows, turn, (row) => trimmed(row, contentChars));
 }

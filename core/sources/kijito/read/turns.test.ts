@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mapInTurns } from './turns.ts';
+
+test('many are gone through in parts with turns between, and give the same as all at once', async () => {
+  const items = Array.from({ length: 2500 }, (_, i) => i * 3);
+  let turns = 0;
+  const make = (item: number, index: number): string => `${item} ${index}`;
+  const parts = mapInTurns(items, async () => void turns++, make);
+  assert.ok(parts instanceof Promise);
+  assert.deepEqual(await parts, items.map(make));
+  assert.equal(turns, 3);
+});
+
+test('few need no turn', () => {
+  const some = mapInTurns(
+    Array(1000).fill(1),
+    () => assert.fail('no turn'),
+    (item, index) => item + index,
+  );
+  assert.ok(Array.isArray(some));
+  assert.equal(some[999], 1000);
+});

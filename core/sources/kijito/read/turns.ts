@@ -1,0 +1,23 @@
+/** As many rows as are gone through in one turn of the event loop. */
+const AT_ONCE = 1000;
+
+/** Resolves when everybody else has had a turn. */
+export type Turn = () => Promise<void>;
+
+/** At once where they are few; else in parts, between which everybody else has a turn. */
+export function mapInTurns<A, B>(
+  items: readonly A[],
+  turn: Turn,
+  make: (item: A, index: number) => B,
+): B[] | Promise<B[]> {
+  return items.length > AT_ONCE ? inTurns(items, turn, make) : items.map((item, index) => make(item, index));
+}
+
+async function inTurns<A, B>(items: readonly A[], turn: Turn, make: (item: A, index: number) => B): Promise<B[]> {
+  const all: B[] = [];
+  for (const [index, item] of items.entries()) {
+    if (index % AT_ONCE === 0) await turn();
+    all.push(make(item, index));
+  }
+  return all;
+}
