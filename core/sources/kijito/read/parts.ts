@@ -1,7 +1,7 @@
 import type { Turn } from './turns.ts';
 
 /** Characters that are parsed in one turn of the event loop. */
-const PART_CHARS = 128 * 1024;
+const PART_CHARS = 64 * 1024;
 
 /**
  * What `JSON.parse` gives for an object, or throws; but the elements of its list `result` are parsed in parts, between
@@ -69,7 +69,7 @@ async function listOf(text: string, turn: Turn, chars: number): Promise<List | n
       depth -= 1;
       if (depth === 1 && from !== -1 && to === -1) to = at;
     }
-    if (at - lastTurn < 4 * chars) continue;
+    if (at - lastTurn < chars) continue;
     lastTurn = at;
     await turn();
   }

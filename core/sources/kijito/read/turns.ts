@@ -1,5 +1,5 @@
 /** As many rows as are gone through in one turn of the event loop. */
-const AT_ONCE = 1000;
+const AT_ONCE = 400;
 
 /** Resolves when everybody else has had a turn. */
 export type Turn = () => Promise<void>;
