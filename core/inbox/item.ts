@@ -1,0 +1,91 @@
+import type { Instant } from '../model/index.ts';
+
+/**
+ * The inbox as hooks see it: an item is a message with everything that decides when it is shown to which session, and
+ * whether it was (inbox and gates, seed "Inbox"; contract 2 and 3). Mail that was sent is an item of type `mail`.
+ */
+
+/** What a producer calls what it pushes; a closed set. */
+export const ITEM_TYPES = ['decision', 'alert', 'event', 'agent', 'mail', 'gate', 'system'] as const;
+export type ItemType = (typeof ITEM_TYPES)[number];
+
+/** 0 critical (never deferred), 1 high, 2 normal, 3 low, 4 bulk. Not given is 2; 0 and 1 count as urgent. */
+export type Priority = 0 | 1 | 2 | 3 | 4;
+
+/** To one persona, or to all: then each has it until that persona itself acknowledged it. */
+export type Addressee = { readonly is: 'persona'; readonly name: string } | { readonly is: 'everyone' };
+
+/** An item as a producer gives it. */
+export interface NewItem {
+  readonly to: Addressee;
+  readonly type: ItemType;
+  /** The producer: a persona, or a program. */
+  readonly source: string;
+  readonly content: string;
+  readonly priority: Priority;
+  /** Only for this session of the persona; null: for whichever comes first. */
+  readonly session: string | null;
+  readonly created: Instant;
+  /** Not shown any more from then on; null: never. */
+  readonly expires: Instant | null;
+  /** The same key is the same item, whoever pushes it and how often; null: unlike any other. */
+  readonly dedupKey: string | null;
+}
+
+export interface Pushed {
+  /** The public message id. */
+  readonly id: number;
+  readonly dedupKey: string;
+  /** False: it was there already, and nothing was stored. */
+  readonly isNew: boolean;
+}
+
+/** An item as it is kept, for one persona. */
+export interface Item extends Omit<NewItem, 'to' | 'dedupKey'> {
+  readonly id: number;
+  readonly persona: string;
+  readonly dedupKey: string;
+  readonly isBroadcast: boolean;
+  /** Somebody read it in the inbox: another matter than `delivered`, which says that a session was shown it. */
+  readonly read: Instant | null;
+  readonly delivered: Instant | null;
+}
+
+/** Items that nobody else is shown for a while. */
+export interface Lease {
+  readonly id: string;
+  readonly persona: string;
+  /** By priority, then time, then id. */
+  readonly items: readonly Item[];
+  /** Pending items that are not in it. */
+  readonly left: number;
+}
+
+export interface LeaseRequest {
+  readonly persona: string;
+  /** Items for another session are not given; null: only those for any. */
+  readonly session: string | null;
+  /** Only items this urgent or more: 1 for priority 0 and 1. */
+  readonly upTo: Priority;
+  /** As many at most, beyond which only priority 0 goes. */
+  readonly most: number;
+  /** How long they are its own; then they are pending again. */
+  readonly forMs: number;
+}
+
+export type Listed = 'pending' | 'delivered' | 'all';
+
+/** The items of the local hive. Every method throws Fault `database` or `no-space` when that fails. */
+export interface Items {
+  /** In one transaction, durable when it returns. @throws Fault `usage` */
+  push(items: readonly NewItem[]): readonly Pushed[];
+  /** Newest last. Expired items are not pending. */
+  list(persona: string, which: Listed, limit: number): readonly Item[];
+  /** How many are pending, by priority, for a session of the persona (null: for any). Leased ones are not. */
+  pending(persona: string, session: string | null): readonly [number, number, number, number, number];
+  lease(request: LeaseRequest): Lease;
+  /** These were shown: read and delivered from now on, by this persona. The rest of the lease is pending again. */
+  delivered(lease: Lease, shown: readonly number[]): void;
+  /** Nothing was shown: all of it is pending again at once. */
+  release(lease: Lease): void;
+}
