@@ -1,0 +1,19 @@
+/** Names that may stand in a command line that an agent runs as it reads it. */
+const BARE = /^(?!-)[A-Za-z0-9._@:+,=-]{1,100}$/;
+const QUOTABLE = /^(?!-)[\p{L}\p{N} !#$%()*.;?@[\]^_`{|}~/:+,='-]{1,100}$/u;
+
+/** `hivebar inbox show PERSONA ID`, ready to be run in a shell. */
+export function showCommand(persona: string, id: number | 'ID'): string {
+  return `hivebar inbox show ${word(persona)} ${id}`;
+}
+
+export function pendingCommand(persona: string): string {
+  return `hivebar inbox list ${word(persona)} --pending`;
+}
+
+/** A name that no shell acts on. One that can not be typed like that is left for the agent to put in. */
+function word(name: string): string {
+  if (BARE.test(name)) return name;
+  const quoted = `'${name.replaceAll("'", "'\\''")}'`;
+  return QUOTABLE.test(name) && quoted.length <= 120 ? quoted : 'PERSONA';
+}

@@ -1,0 +1,68 @@
+/**
+ * Text of others, spelled so that nothing in it can end the frame it is shown in (inbox and gates, contract 3.11): no
+ * `<` is left, no spelling of one that a reader could take for it, nothing invisible, nothing that reorders a line.
+ *
+ * `&lt;` and `&amp;` stand for `<` and `&`; `\u001b` for the character with that number. Line breaks and tabs stay.
+ */
+export interface Harmless {
+  readonly text: string;
+  /** How many UTF-16 units of the original it stands for: all of them, unless there was no room. */
+  readonly taken: number;
+}
+
+/** As much of `raw` as fits into `room` UTF-16 units, in whole code points. */
+export function harmless(raw: string, room: number): Harmless {
+  let text = '';
+  let taken = 0;
+  for (const char of raw) {
+    const next = spelled(char, raw, taken);
+    if (text.length + next.length > room) break;
+    text += next;
+    taken += char.length;
+  }
+  return { text, taken };
+}
+
+/** A name, as what stands between the quotes of an attribute: `most` code points of it. */
+export function harmlessName(raw: string, most: number): string {
+  const head = [...raw.slice(0, most * 2 + 1)].slice(0, most).join('');
+  const { text } = harmless(head, Number.POSITIVE_INFINITY);
+  const inOne = text
+    .replaceAll('"', "'")
+    .replaceAll('>', '&gt;')
+    .replaceAll('\n', '\\u000a')
+    .replaceAll('\t', '\\u0009');
+  return head.length < raw.length ? `${inOne}...` : inOne;
+}
+
+/** What a reader could decode into another `<`. */
+const ENTITY = /&(?=#|lt|gt|amp|[a-z][a-z0-9]{1,30};)/iy;
+/** Signs that look like `<`, where what looks like the slash of a closing tag follows. */
+const LOOKS_LIKE_CLOSING =
+  /[\u02c2\u1438\u1daf\u2039\u226e\u22d6\u27e8\u276e\u2770\u2329\u29fc\u3008\u300a\ua4f4][\s\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]{0,40}[/\\\u2044\u2215\u2571\u29f5\u29f8\uff0f\uff3c]/uy;
+/** The same letter as `<` to whoever normalises what it reads. */
+const SAME_LETTER = /[\ufe64\uff1c\u226e]/;
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u;
+/** Hidden and wanted: they join and part letters, and choose how an emoji is drawn. */
+const KEPT: ReadonlySet<string> = new Set(['\n', '\t', '\u200c', '\u200d', '\ufe0e', '\ufe0f']);
+
+function spelled(char: string, raw: string, at: number): string {
+  if (char === '<') return '&lt;';
+  if (char === '&') return startsAt(ENTITY, raw, at) ? '&amp;' : char;
+  if (char === '\r' && raw[at + 1] === '\n') return '';
+  if (!char.isWellFormed()) return '\ufffd';
+  if (char < '\u007f' && char >= ' ') return char;
+  const isWrong =
+    SAME_LETTER.test(char) || (HIDDEN.test(char) && !KEPT.has(char)) || startsAt(LOOKS_LIKE_CLOSING, raw, at);
+  return isWrong ? byNumber(char) : char;
+}
+
+function startsAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
+}
+
+function byNumber(char: string): string {
+  const code = (char.codePointAt(0) ?? 0).toString(16);
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
+}

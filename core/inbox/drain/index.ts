@@ -1,0 +1,10 @@
+export {
+  type Drained,
+  type DrainNeeds,
+  type DrainRequest,
+  drain,
+  type Lent,
+  lend,
+  type TakeOver,
+} from './drain.ts';
+export { MAX_TEXT, MIN_TEXT } from './render.ts';
