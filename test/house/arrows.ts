@@ -17,6 +17,7 @@ const ROWS: readonly (readonly string[])[] = [
     'ui-static/present.ts',
   ],
   ['app/open'],
+  ['app/hook'],
   ['app/config', 'app/actions', 'app/tray', 'app/notify', 'app/status', 'app/service', 'app/follow'],
   ['app/compose'],
   ['app/cli'],

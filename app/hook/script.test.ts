@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { stemOf } from '../../core/state/index.ts';
+import { type HookShell, hookShell, SHELLS } from '../../test/kit/hook-shell.ts';
+import { scriptText } from './script.ts';
+
+const passed = { code: 0, stdout: '', stderr: '' };
+
+function isAsked({ code, stdout, stderr }: { code: number | null; stdout: string; stderr: string }): boolean {
+  assert.equal(stderr, '');
+  return code === 2 && stdout.startsWith('ASKED hook --harness claude --event Stop') ? true : stdout.includes('ASKED');
+}
+
+for (const shell of SHELLS) {
+  const name = shell.join(' ');
+  const hook = (h: HookShell, persona = 'ada', event = 'Stop') => h.run(['claude', event, persona], { shell });
+
+  test(`${name}: given no stamp, the program is asked, with harness, event, persona and stdin as they came`, () => {
+    using h = hookShell();
+    const input = '{"session_id":"s","prompt":"a\\\\b"}';
+    const ran = h.run(['codex', 'PostToolUse', 'Ada Lovelace'], { shell, input });
+    assert.equal(ran.code, 2);
+    assert.match(
+      ran.stdout,
+      /^ASKED \S*entry o'f \$it\.cjs hook --harness codex --event PostToolUse persona=Ada Lovelace /,
+    );
+    assert.ok(ran.stdout.endsWith(input));
+    assert.equal(ran.stderr, '');
+  });
+
+  test(`${name}: given a stamp that is quiet at this moment, nothing is started and the moment is noted`, () => {
+    using h = hookShell();
+    h.stamp('ada', { quiet: ['PostToolUse', 'Stop'] });
+    assert.deepEqual(hook(h), passed);
+    assert.equal(h.activity('ada'), 'Stop\n');
+    assert.deepEqual(hook(h, 'ada', 'PostToolUse'), passed);
+    assert.equal(h.activity('ada'), 'PostToolUse\n');
+    assert.ok(isAsked(hook(h, 'ada', 'UserPromptSubmit')));
+    assert.ok(isAsked(hook(h, 'ada', 'SessionStart')));
+    assert.ok(isAsked(hook(h, 'ada', 'Sto')));
+    assert.ok(isAsked(hook(h, 'ada', '')));
+    assert.ok(isAsked(hook(h, 'ada', '*')));
+  });
+
+  test(`${name}: the variable goes before what install was told; without either the program decides`, () => {
+    using h = hookShell();
+    h.stamp('ada');
+    assert.deepEqual(h.run(['claude', 'Stop', 'bob'], { shell, env: { HIVEBAR_PERSONA: 'ada' } }), passed);
+    assert.ok(isAsked(h.run(['claude', 'Stop', 'ada'], { shell, env: { HIVEBAR_PERSONA: 'bob' } })));
+    assert.deepEqual(h.run(['claude', 'Stop'], { shell, env: { HIVEBAR_PERSONA: 'ada' } }), passed);
+    assert.ok(isAsked(h.run(['claude', 'Stop'], { shell })));
+    assert.ok(isAsked(h.run([], { shell })));
+  });
+
+  test(`${name}: given names that are no file names, each finds its own stamp and no other`, () => {
+    using h = hookShell();
+    const names = ['Ada', 'ada/../bob', 'Ädä', 'a b', '$(echo x)', "o'neil", '*', 'dot.', 'x~abcdef', '-n'];
+    for (const one of names) {
+      assert.ok(isAsked(hook(h, one)), one);
+      assert.equal(h.stamp(one), 'written');
+      assert.deepEqual(hook(h, one), passed, one);
+      assert.equal(h.activity(stemOf(one)), 'Stop\n', one);
+    }
+    assert.ok(isAsked(hook(h, 'ADA')));
+    assert.ok(isAsked(hook(h, 'ad?')));
+    assert.ok(isAsked(hook(h, '..')));
+  });
+
+  test(`${name}: given a stamp that is torn, foreign, of another form or a symlink to a folder, the program is asked`, () => {
+    using h = hookShell();
+    h.stamp('ada');
+    const whole = h.state.text('run/pending/ada');
+    for (let cut = 0; cut < whole.length - 1; cut += 5) {
+      writeFileSync(h.state.at('run/pending/ada'), whole.slice(0, cut));
+      assert.ok(isAsked(hook(h)), JSON.stringify(whole.slice(0, cut)));
+    }
+    for (const text of [whole.replace('1', '2'), whole.replace('ada', 'bob'), whole.replace('end', 'more\nend')]) {
+      writeFileSync(h.state.at('run/pending/ada'), text);
+      assert.ok(isAsked(hook(h)), text);
+    }
+    rmSync(h.state.at('run/pending/ada'));
+    symlinkSync('/', h.state.at('run/pending/ada'));
+    assert.ok(isAsked(hook(h)));
+  });
+
+  test(`${name}: given something that waits in a queue file, of the state or of a folder, the program is asked`, () => {
+    using h = hookShell();
+    mkdirSync(h.state.at('work of/.runtime/inject-queue'), { recursive: true });
+    mkdirSync(h.state.at('cwd/.runtime/inject-queue'), { recursive: true });
+    mkdirSync(h.state.at('project/.runtime/inject-queue'), { recursive: true });
+    h.stamp('ada', { folders: [h.state.at('elsewhere'), h.state.at('work of')] });
+    const env = { CLAUDE_PROJECT_DIR: h.state.at('project') };
+    const run = () => h.run(['claude', 'Stop', 'ada'], { shell, env });
+    assert.deepEqual(run(), passed);
+    for (const folder of [
+      'inject-queue',
+      'work of/.runtime/inject-queue',
+      'cwd/.runtime/inject-queue',
+      'project/.runtime/inject-queue',
+    ]) {
+      for (const file of ['s 1.jsonl', 's.jsonl.draining']) {
+        h.state.write(`${folder}/${file}`, '{}\n');
+        assert.ok(isAsked(run()), `${folder}/${file}`);
+        h.state.write(`${folder}/${file}`, '');
+        assert.deepEqual(run(), passed);
+      }
+      h.state.write(`${folder}/s.jsonl.bad`, 'x');
+      assert.deepEqual(run(), passed);
+    }
+  });
+
+  test(`${name}: given gates or an event file that changed when the stamp was made or later, the program is asked`, () => {
+    using h = hookShell();
+    h.stamp('ada');
+    const { mtimeMs } = statSync(h.state.at('run/pending/ada'));
+    const at = (name: string, ms: number): void => utimesSync(h.state.at(name), ms / 1000, ms / 1000);
+    mkdirSync(h.state.at('gates/ada'));
+    h.state.write('events/events.ada.ndjson', '{}\n');
+    for (const one of ['gates/ada', 'events/events.ada.ndjson']) {
+      for (const older of ['gates/ada', 'events/events.ada.ndjson']) at(older, mtimeMs - 5000);
+      assert.deepEqual(hook(h), passed);
+      at(one, mtimeMs);
+      assert.ok(isAsked(hook(h)), one);
+      at(one, mtimeMs + 5000);
+      assert.ok(isAsked(hook(h)), one);
+    }
+  });
+
+  test(`${name}: given a program that is gone or no program, it ends with 0 and says nothing`, () => {
+    using h = hookShell();
+    rmSync(h.state.at("entry o'f $it.cjs"));
+    assert.deepEqual(hook(h), passed);
+    h.state.write("entry o'f $it.cjs", '');
+    writeFileSync(h.state.at('node'), '#!/no/such/interpreter\n');
+    assert.equal(hook(h).code, 0);
+    chmodSync(h.state.at('node'), 0o600);
+    assert.deepEqual(hook(h), passed);
+    rmSync(h.state.at('node'));
+    assert.deepEqual(hook(h), passed);
+  });
+
+  test(`${name}: given no state directory any more, or no folder to note the moment in, it fails in no way`, () => {
+    using h = hookShell();
+    h.stamp('ada');
+    rmSync(h.state.at('run/activity'), { recursive: true });
+    assert.deepEqual(hook(h), passed);
+    rmSync(h.state.at('run'), { recursive: true });
+    assert.ok(isAsked(hook(h)));
+  });
+
+  test(`${name}: given another HIVEBAR_HOME than at install, the program is asked; given none, it is told`, () => {
+    using plain = hookShell();
+    plain.stamp('ada');
+    const lead = (h: HookShell, env: Record<string, string>) => h.run(['claude', 'Stop', 'ada'], { shell, env });
+    using other = hookShell({ leads: { HIVEBAR_HOME: "/ho'me" } });
+    assert.match(lead(other, {}).stdout, /home=\/ho'me\n/);
+    other.stamp('ada');
+    assert.deepEqual(lead(other, {}), passed);
+    assert.deepEqual(lead(other, { HIVEBAR_HOME: "/ho'me" }), passed);
+    assert.match(lead(other, { HIVEBAR_HOME: '/else' }).stdout, /home=\/else\n/);
+  });
+}
+
+test('given a path that no line of a shell can hold, there is no script', () => {
+  const facts = { node: '/n', entry: '/e', state: '/s', leads: {} };
+  assert.throws(() => scriptText({ ...facts, node: '/n\n/e' }), RangeError);
+  assert.throws(() => scriptText({ ...facts, leads: { HIVEBAR_HOME: 'a\0b' } }), RangeError);
+});

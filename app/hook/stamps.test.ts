@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { realClock, realRandom } from '../../core/ports/index.ts';
+import { openDatabase, transaction } from '../../core/state/index.ts';
+import { type Scratch, scratch } from '../../test/kit/scratch.ts';
+import { type Passable, quietMoments, type Waiting } from './quiet.ts';
+import { stampText } from './stamp-text.ts';
+import { clearStamps, type Looked, type Stamped, stampPending } from './stamps.node.ts';
+
+const NOTHING: Waiting = { items: [0, 0, 0, 0, 0], gated: [], openDecisions: 0, asks: [] };
+const ALL: readonly Passable[] = ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop', 'PreCompact'];
+
+function rig() {
+  const state = scratch();
+  mkdirSync(state.at('run'));
+  const db = openDatabase(state.at('hivebar.sqlite'));
+  const dirs = { state: state.dir, run: state.at('run') };
+  const place = { dirs, clock: realClock, random: realRandom };
+  return {
+    state,
+    db,
+    dirs,
+    stamp: (persona: string, looked: Partial<Looked> = {}, during: () => void = () => {}): Stamped =>
+      stampPending(place, db, persona, () => {
+        during();
+        return { quiet: ALL, folders: [], ...looked };
+      }),
+    clear: (whose: Parameters<typeof clearStamps>[1]) => clearStamps(dirs.run, whose),
+    [Symbol.dispose]() {
+      db[Symbol.dispose]();
+      state[Symbol.dispose]();
+    },
+  };
+}
+
+const there = (state: Scratch): readonly string[] => readdirSync(state.at('run/pending')).sort();
+
+test('given nothing at all, every moment that can be passed over is quiet', () => {
+  assert.deepEqual(quietMoments(NOTHING), ALL);
+});
+
+test('given items, a tool passes over what is not urgent, and a prompt and a stop over nothing', () => {
+  const quiet = (items: Waiting['items']) => quietMoments({ ...NOTHING, items });
+  for (const urgent of [
+    [1, 0, 0, 0, 0],
+    [0, 2, 0, 0, 0],
+  ] as const) {
+    assert.deepEqual(quiet(urgent), ['PreToolUse', 'PreCompact']);
+  }
+  for (const other of [
+    [0, 0, 1, 0, 0],
+    [0, 0, 0, 1, 0],
+    [0, 0, 0, 0, 1],
+  ] as const) {
+    assert.deepEqual(quiet(other), ['PreToolUse', 'PostToolUse', 'PreCompact']);
+  }
+});
+
+test('given a gate, an open decision or something the program wants, that moment is asked at, however it is spelled', () => {
+  assert.deepEqual(quietMoments({ ...NOTHING, gated: ['stop', 'PRETOOLUSE'] }), [
+    'UserPromptSubmit',
+    'PostToolUse',
+    'PreCompact',
+  ]);
+  assert.deepEqual(
+    quietMoments({ ...NOTHING, openDecisions: 1 }),
+    ALL.filter((moment) => moment !== 'Stop'),
+  );
+  assert.deepEqual(quietMoments({ ...NOTHING, asks: ['UserPromptSubmit'] }), ALL.slice(1));
+});
+
+test('given a name or a folder that would end a line, nothing is said', () => {
+  const stamp = { persona: 'ada', quiet: ALL, folders: ['/w'] };
+  assert.equal(stampText(stamp), `hivebar-pending 1\npersona ada\nquiet ${ALL.join(' ')}\nfolder /w\nend\n`);
+  assert.equal(stampText({ ...stamp, persona: 'ada\nquiet Stop' }), null);
+  assert.equal(stampText({ ...stamp, persona: '' }), null);
+  assert.equal(stampText({ ...stamp, persona: 'a\ud800' }), null);
+  assert.equal(stampText({ ...stamp, folders: ['/w\nend'] }), null);
+  assert.equal(stampText({ ...stamp, quiet: [] }), null);
+});
+
+test('a stamp is private, is dated before the look, and leaves nothing beside it', () => {
+  using r = rig();
+  const before = Date.now();
+  assert.equal(r.stamp('ada'), 'written');
+  const { mode, mtimeMs } = statSync(r.state.at('run/pending/ada'));
+  assert.equal(mode & 0o777, 0o600);
+  assert.equal(statSync(r.state.at('run/pending')).mode & 0o777, 0o700);
+  assert.ok(mtimeMs < before, `${mtimeMs} ${before}`);
+  assert.deepEqual(there(r.state), ['ada']);
+  assert.equal(r.db.isTransaction, false);
+});
+
+test('given the same again, it is left as it is; given gates that changed since, it is made anew', () => {
+  using r = rig();
+  r.stamp('ada');
+  assert.equal(r.stamp('ada'), 'unchanged');
+  mkdirSync(r.state.at('gates/ada'), { recursive: true });
+  assert.equal(r.stamp('ada'), 'written');
+  utimesSync(r.state.at('gates/ada'), 1, 1);
+  assert.equal(r.stamp('ada'), 'unchanged');
+  r.state.write('run/pending/ada', 'torn');
+  assert.equal(r.stamp('ada'), 'written');
+});
+
+test('given something to say at every moment, there is no stamp', () => {
+  using r = rig();
+  r.stamp('ada');
+  assert.equal(r.stamp('ada', { quiet: [] }), 'removed');
+  assert.equal(existsSync(r.state.at('run/pending/ada')), false);
+  assert.equal(r.stamp('ada', { quiet: [] }), 'unchanged');
+});
+
+test('given a look that fails, there is no stamp, and the database is free again', () => {
+  using r = rig();
+  r.stamp('ada');
+  const fails = () =>
+    r.stamp('ada', {}, () => {
+      throw new Error('no gates');
+    });
+  assert.throws(fails, /no gates/);
+  assert.deepEqual(there(r.state), []);
+  assert.equal(r.stamp('ada'), 'written');
+});
+
+test('given a writer, the look waits for nobody and says that it is busy; while it looks nobody writes', () => {
+  using r = rig();
+  using other = openDatabase(r.state.at('hivebar.sqlite'));
+  transaction(other, () => assert.equal(r.stamp('ada'), 'busy'));
+  transaction(r.db, () => assert.equal(r.stamp('ada'), 'busy'));
+  other.exec('PRAGMA busy_timeout = 0');
+  const during = () => assert.throws(() => other.exec('BEGIN IMMEDIATE'), /locked/);
+  assert.equal(r.stamp('ada', {}, during), 'written');
+  assert.equal(r.db.prepare<{ timeout: number }>('PRAGMA busy_timeout').get()?.timeout, 5000);
+});
+
+test('one persona or everyone is taken back; what is being made is not, what a kill left is', () => {
+  using r = rig();
+  for (const persona of ['ada', 'Bob', 'eve']) r.stamp(persona);
+  r.clear('Bob');
+  r.clear('nobody');
+  assert.deepEqual(there(r.state), ['ada', 'eve']);
+  writeFileSync(r.state.at('run/pending/ada+1'), '');
+  writeFileSync(r.state.at('run/pending/ada+2'), '');
+  utimesSync(r.state.at('run/pending/ada+2'), 1, 1);
+  r.clear({ is: 'everyone' });
+  assert.deepEqual(there(r.state), ['ada+1']);
+});
+
+test('given no folder of stamps, there is nothing to take back; given a stamp that can not be removed, it is said', () => {
+  using r = rig();
+  r.clear('ada');
+  r.clear({ is: 'everyone' });
+  mkdirSync(r.state.at('run/pending/ada'), { recursive: true });
+  assert.throws(() => r.clear('ada'), { code: 'unwritable' });
+});
