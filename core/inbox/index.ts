@@ -1,3 +1,17 @@
+export {
+  type Addressee,
+  ITEM_TYPES,
+  type Item,
+  type Items,
+  type ItemType,
+  type Lease,
+  type LeaseRequest,
+  type Listed,
+  type NewItem,
+  type Priority,
+  type Pushed,
+} from './item.ts';
+export { type ItemsOptions, openItems } from './items.ts';
 export type { Level, Levels } from './levels.ts';
 export {
   type InboxAnswer,

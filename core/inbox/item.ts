@@ -46,7 +46,10 @@ export interface Item extends Omit<NewItem, 'to' | 'dedupKey'> {
   readonly persona: string;
   readonly dedupKey: string;
   readonly isBroadcast: boolean;
-  /** Somebody read it in the inbox: another matter than `delivered`, which says that a session was shown it. */
+  /**
+   * Somebody read it in the inbox: another matter than `delivered`, which says that a session was shown it. What was read
+   * is not pending any more.
+   */
   readonly read: Instant | null;
   readonly delivered: Instant | null;
 }
@@ -57,7 +60,7 @@ export interface Lease {
   readonly persona: string;
   /** By priority, then time, then id. */
   readonly items: readonly Item[];
-  /** Pending items that are not in it. */
+  /** Pending items for the same session that are not in it, of any priority; 1,000 stands for as many or more. */
   readonly left: number;
 }
 
@@ -79,12 +82,16 @@ export type Listed = 'pending' | 'delivered' | 'all';
 export interface Items {
   /** In one transaction, durable when it returns. @throws Fault `usage` */
   push(items: readonly NewItem[]): readonly Pushed[];
-  /** Newest last. Expired items are not pending. */
+  /** The newest `limit`, newest last, for whichever session. Expired, read and leased items are not pending. */
   list(persona: string, which: Listed, limit: number): readonly Item[];
-  /** How many are pending, by priority, for a session of the persona (null: for any). Leased ones are not. */
+  /** How many are pending, by priority: those for any session, and those for `session`. Leased ones are not. */
   pending(persona: string, session: string | null): readonly [number, number, number, number, number];
+  /** Who asks has appeared as a persona, if there is a broadcast for it. */
   lease(request: LeaseRequest): Lease;
-  /** These were shown: read and delivered from now on, by this persona. The rest of the lease is pending again. */
+  /**
+   * These were shown: read and delivered from now on, by this persona, also when the lease had lapsed meanwhile. The rest of
+   * the lease is pending again.
+   */
   delivered(lease: Lease, shown: readonly number[]): void;
   /** Nothing was shown: all of it is pending again at once. */
   release(lease: Lease): void;

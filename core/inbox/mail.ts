@@ -26,15 +26,21 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 export function mailOf(body: unknown): Mail {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) throw usage('a message is an object', body);
   const { to, from, content, urgent } = body as Record<string, unknown>;
-  const mail = { to: nameOf('to', to), from: nameOf('from', from) };
-  if (typeof content !== 'string') throw usage('"content" must be text', content);
-  const bytes = Buffer.byteLength(content);
-  if (bytes > MAX_CONTENT) throw usage(`"content" may have ${MAX_CONTENT} bytes at most`, bytes);
+  const mail = { to: nameOf('to', to), from: nameOf('from', from), content: contentOf(content) };
   if (urgent !== undefined && typeof urgent !== 'boolean') throw usage('"urgent" must be true or false', urgent);
-  return { ...mail, content: content.toWellFormed(), urgent: urgent ?? false };
+  return { ...mail, urgent: urgent ?? false };
 }
 
-function nameOf(field: 'to' | 'from', value: unknown): string {
+/** The text of a message, checked. @throws Fault `usage` */
+export function contentOf(value: unknown): string {
+  if (typeof value !== 'string') throw usage('"content" must be text', value);
+  const bytes = Buffer.byteLength(value);
+  if (bytes > MAX_CONTENT) throw usage(`"content" may have ${MAX_CONTENT} bytes at most`, bytes);
+  return value.toWellFormed();
+}
+
+/** A name of a persona or producer, checked. @throws Fault `usage` */
+export function nameOf(field: 'to' | 'from' | 'source', value: unknown): string {
   if (typeof value !== 'string' || value.trim() === '') throw usage(`"${field}" must be a name`, value);
   if (CONTROL.test(value) || !value.isWellFormed())
     throw usage(`"${field}" must not contain control characters`, value);

@@ -1,9 +1,16 @@
 /**
- * The tables of the local hive. `seq` is the public message id: strictly rising, never used again. `uuid` is the message's
- * name outside of this database.
+ * The tables of the local hive. `seq` is the public message id: strictly rising, never used again. `dedup_key` is the
+ * message's name outside of this database (the `uuid` of version 1).
  *
- * `read_at` says that somebody read the mail; whether it was delivered to a session is another matter and another column
- * to come. `personas.rev` is the number of the last change of a persona's mail, drawn from one counter for all of them,
+ * `read_at` says that somebody read the mail, `delivered_at` that a session was shown it, which reads it too. A lease
+ * counts until `leased_until`. `urgent` is priority 0 and 1; who writes as version 1 did gives it and no priority.
+ *
+ * A broadcast is one row of nobody (`persona` is '', which no name is). What each persona did with it is that persona's row
+ * of `broadcast_acks`, there from the start, so that one does not consume another's, and so that what is looked for is
+ * found the same way as in `inbox`, however many broadcasts there were. A persona that appears later gets those that
+ * have not expired. The acknowledgements repeat what the order of a drain needs.
+ *
+ * `personas.rev` is the number of the last change of a persona's mail, drawn from one counter for all of them,
  * so that "what changed since" is one look into an index, also when another process made the change. The triggers keep the
  * rows of `personas`, whoever writes, so that a count costs the same however much mail there is. `last_id` outlives
  * the mail it counted: an inbox whose mail has aged away does not start over.
@@ -46,6 +53,100 @@ export const INBOX_SCHEMA: readonly string[] = [
   END;
   CREATE TRIGGER inbox_went AFTER DELETE ON inbox WHEN OLD.read_at IS NULL BEGIN
     UPDATE personas SET unread = unread - 1, urgent = urgent - OLD.urgent,
+      rev = (SELECT max(rev) + 1 FROM personas) WHERE name = OLD.persona;
+  END;
+  `,
+  `
+  CREATE TABLE items (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    persona TEXT NOT NULL,
+    type TEXT NOT NULL DEFAULT 'mail',
+    from_ TEXT NOT NULL,
+    priority INTEGER NOT NULL DEFAULT 2,
+    urgent INTEGER NOT NULL,
+    session TEXT,
+    created INTEGER NOT NULL,
+    expires_at INTEGER,
+    read_at INTEGER,
+    delivered_at INTEGER,
+    lease TEXT,
+    leased_until INTEGER,
+    dedup_key TEXT NOT NULL UNIQUE DEFAULT ('mail:' || lower(hex(randomblob(16)))),
+    content TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO items (seq, persona, from_, content, priority, urgent, created, read_at, dedup_key)
+    SELECT seq, persona, from_, content, iif(urgent = 1, 1, 2), urgent, created, read_at, 'mail:' || uuid
+    FROM inbox ORDER BY seq;
+  DELETE FROM sqlite_sequence WHERE name = 'items';
+  INSERT INTO sqlite_sequence (name, seq) SELECT 'items', seq FROM sqlite_sequence WHERE name = 'inbox';
+  DROP TABLE inbox;
+  ALTER TABLE items RENAME TO inbox;
+  CREATE INDEX inbox_by_persona ON inbox (persona);
+  CREATE INDEX inbox_pending ON inbox (persona, session, priority, created, seq, expires_at, leased_until)
+    WHERE read_at IS NULL;
+  CREATE INDEX inbox_expiring ON inbox (expires_at)
+    WHERE expires_at IS NOT NULL AND read_at IS NULL AND persona <> '';
+
+  CREATE TABLE broadcast_acks (
+    persona TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    priority INTEGER NOT NULL,
+    created INTEGER NOT NULL,
+    expires_at INTEGER,
+    read_at INTEGER,
+    delivered_at INTEGER,
+    lease TEXT,
+    leased_until INTEGER,
+    PRIMARY KEY (persona, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX broadcast_acks_by_seq ON broadcast_acks (seq);
+  CREATE INDEX broadcast_acks_pending ON broadcast_acks (persona, priority, created, seq, expires_at, leased_until)
+    WHERE read_at IS NULL;
+  CREATE INDEX broadcast_acks_expiring ON broadcast_acks (expires_at)
+    WHERE expires_at IS NOT NULL AND read_at IS NULL;
+
+  CREATE TRIGGER inbox_urgent AFTER INSERT ON inbox WHEN NEW.urgent = 1 AND NEW.priority > 1 BEGIN
+    UPDATE inbox SET priority = 1 WHERE seq = NEW.seq;
+  END;
+  CREATE TRIGGER inbox_came AFTER INSERT ON inbox WHEN NEW.persona <> '' BEGIN
+    INSERT INTO personas (name, created, last_id, rev, unread, urgent)
+    VALUES (NEW.persona, NEW.created, NEW.seq, (SELECT coalesce(max(rev), 0) + 1 FROM personas),
+            NEW.read_at IS NULL, iif(NEW.read_at IS NULL, NEW.urgent, 0))
+    ON CONFLICT (name) DO UPDATE SET last_id = excluded.last_id, rev = excluded.rev,
+      unread = unread + excluded.unread, urgent = urgent + excluded.urgent;
+  END;
+  CREATE TRIGGER inbox_was_read AFTER UPDATE OF read_at ON inbox WHEN OLD.read_at IS NULL AND NEW.read_at IS NOT NULL BEGIN
+    UPDATE personas SET unread = unread - 1, urgent = urgent - OLD.urgent,
+      rev = (SELECT max(rev) + 1 FROM personas) WHERE name = OLD.persona;
+  END;
+  CREATE TRIGGER inbox_went AFTER DELETE ON inbox WHEN OLD.read_at IS NULL AND OLD.persona <> '' BEGIN
+    UPDATE personas SET unread = unread - 1, urgent = urgent - OLD.urgent,
+      rev = (SELECT max(rev) + 1 FROM personas) WHERE name = OLD.persona;
+  END;
+
+  CREATE TRIGGER broadcast_came AFTER INSERT ON inbox WHEN NEW.persona = '' BEGIN
+    INSERT INTO broadcast_acks (persona, seq, priority, created, expires_at)
+    SELECT name, NEW.seq, NEW.priority, NEW.created, NEW.expires_at FROM personas;
+  END;
+  CREATE TRIGGER broadcast_went AFTER DELETE ON inbox WHEN OLD.persona = '' BEGIN
+    DELETE FROM broadcast_acks WHERE seq = OLD.seq;
+  END;
+  CREATE TRIGGER persona_appeared AFTER INSERT ON personas BEGIN
+    INSERT INTO broadcast_acks (persona, seq, priority, created, expires_at)
+    SELECT NEW.name, seq, priority, created, expires_at FROM inbox
+    WHERE persona = '' AND (expires_at IS NULL OR expires_at > NEW.created);
+  END;
+  CREATE TRIGGER broadcast_ack_came AFTER INSERT ON broadcast_acks BEGIN
+    UPDATE personas SET last_id = max(last_id, NEW.seq), unread = unread + 1, urgent = urgent + (NEW.priority <= 1),
+      rev = (SELECT max(rev) + 1 FROM personas) WHERE name = NEW.persona;
+  END;
+  CREATE TRIGGER broadcast_was_read AFTER UPDATE OF read_at ON broadcast_acks
+  WHEN OLD.read_at IS NULL AND NEW.read_at IS NOT NULL BEGIN
+    UPDATE personas SET unread = unread - 1, urgent = urgent - (OLD.priority <= 1),
+      rev = (SELECT max(rev) + 1 FROM personas) WHERE name = OLD.persona;
+  END;
+  CREATE TRIGGER broadcast_ack_went AFTER DELETE ON broadcast_acks WHEN OLD.read_at IS NULL BEGIN
+    UPDATE personas SET unread = unread - 1, urgent = urgent - (OLD.priority <= 1),
       rev = (SELECT max(rev) + 1 FROM personas) WHERE name = OLD.persona;
   END;
   `,

@@ -1,0 +1,46 @@
+import type { Instant } from '../model/index.ts';
+import type { Database } from '../state/index.ts';
+
+/** What is deleted because its time is over. Each call is part of the caller's transaction, and deletes `most` at most. */
+export interface Expiry {
+  /** Something is there for `sweep`. Costs next to nothing. */
+  isDue(now: Instant): boolean;
+  /** Deletes what expired and nobody read: whoever counts unread mail counts it no more. Leased items stay for so long. */
+  sweep(now: Instant, most: number): void;
+  /** Mail made before `olderThan`, and what has an expiry: a day after its delivery, else when it expired. How many items. */
+  reap(now: Instant, olderThan: Instant, most: number): number;
+}
+
+/** How long an item that has an expiry is kept after its delivery, in milliseconds. */
+const KEEP_DELIVERED_MS = 86_400_000;
+
+export function expiryOf(db: Database): Expiry {
+  const due = 'expires_at <= ?1 AND read_at IS NULL AND (leased_until IS NULL OR leased_until <= ?1)';
+  const over = `expires_at IS NOT NULL AND (delivered_at <= ?1 - ${KEEP_DELIVERED_MS} OR
+    (delivered_at IS NULL AND expires_at <= ?1 AND (leased_until IS NULL OR leased_until <= ?1)))`;
+  const dueItems = `FROM inbox WHERE persona <> '' AND ${due}`;
+  const dueAcks = `FROM broadcast_acks WHERE ${due}`;
+  const isDue = db.prepare<{ due: number }>(
+    `SELECT EXISTS (SELECT 1 ${dueItems}) OR EXISTS (SELECT 1 ${dueAcks}) AS due`,
+  );
+  const sweepItems = db.prepare(`DELETE FROM inbox WHERE seq IN (SELECT seq ${dueItems} LIMIT ?2)`);
+  const acks = (which: string) =>
+    db.prepare(`DELETE FROM broadcast_acks WHERE (persona, seq) IN (SELECT persona, seq ${which} LIMIT ?2)`);
+  const sweepAcks = acks(dueAcks);
+  const reapAcks = acks(`FROM broadcast_acks WHERE ${over}`);
+  const reapItems = db.prepare(`
+    DELETE FROM inbox WHERE seq IN (SELECT seq FROM inbox WHERE created < ?3 OR (persona <> '' AND ${over})
+      OR (persona = '' AND expires_at <= ?1 AND NOT EXISTS (SELECT 1 FROM broadcast_acks AS a WHERE a.seq = inbox.seq))
+      LIMIT ?2)`);
+  return {
+    isDue: (now) => isDue.get(now)?.due === 1,
+    sweep(now, most) {
+      sweepItems.run(now, most);
+      sweepAcks.run(now, most);
+    },
+    reap(now, olderThan, most) {
+      reapAcks.run(now, most);
+      return reapItems.run(now, most, olderThan).changes;
+    },
+  };
+}

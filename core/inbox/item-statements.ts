@@ -1,0 +1,107 @@
+import type { Database } from '../state/index.ts';
+import type { ItemType, Listed, Priority } from './item.ts';
+
+/** An item as the tables have it, for one persona; instants in milliseconds. */
+export interface ItemRow {
+  readonly id: number;
+  readonly type: ItemType;
+  readonly from_: string;
+  readonly content: string;
+  readonly priority: Priority;
+  readonly session: string | null;
+  readonly created: number;
+  readonly expires_at: number | null;
+  readonly dedup_key: string;
+  readonly broadcast: number;
+  readonly read_at: number | null;
+  readonly delivered_at: number | null;
+}
+
+export interface Tally {
+  readonly priority: Priority;
+  readonly n: number;
+}
+
+/** `i` is the row of the inbox; the marks are in it too, or in `a`, the acknowledgement of a broadcast. */
+type Marks = 'i' | 'a';
+
+const columns = (marks: Marks | null) => `i.seq AS id, i.type, i.from_, i.content, i.priority, i.session, i.created,
+  i.expires_at, i.dedup_key, i.persona = '' AS broadcast,
+  ${marks === null ? 'NULL AS read_at, NULL AS delivered_at' : `${marks}.read_at, ${marks}.delivered_at`}`;
+
+/** In all of these, `?1` is the persona and `?2` is now. */
+const pending = (marks: Marks) => `${marks}.read_at IS NULL
+  AND (${marks}.expires_at IS NULL OR ${marks}.expires_at > ?2)
+  AND (${marks}.leased_until IS NULL OR ${marks}.leased_until <= ?2)`;
+
+/** Who is not known yet has every broadcast that has not expired. */
+const OF_NOBODY_YET = `FROM inbox AS i WHERE i.persona = '' AND (i.expires_at IS NULL OR i.expires_at > ?2)
+  AND NOT EXISTS (SELECT 1 FROM personas WHERE name = ?1)`;
+
+const BROADCASTS = 'FROM broadcast_acks AS a CROSS JOIN inbox AS i ON i.seq = a.seq';
+
+const LISTED: Readonly<Record<Listed, (marks: Marks) => string>> = {
+  pending,
+  delivered: (marks) => `${marks}.delivered_at IS NOT NULL`,
+  all: () => 'true',
+};
+
+/** Everything the items ask of the tables. */
+export function itemStatementsOf(db: Database) {
+  const list = (which: Listed) =>
+    db.prepare<ItemRow>(`
+      SELECT ${columns('i')} FROM inbox AS i WHERE i.persona = ?1 AND ${LISTED[which]('i')}
+      UNION ALL
+      SELECT ${columns('a')} ${BROADCASTS} WHERE a.persona = ?1 AND ${LISTED[which]('a')}
+      UNION ALL
+      SELECT ${columns(null)} ${OF_NOBODY_YET} AND ${which !== 'delivered'}
+      ORDER BY id DESC LIMIT ?3`);
+  /** Of the persona's own, those for one session, or for any (null). */
+  const own = (session: string) =>
+    `FROM inbox AS i WHERE i.persona = ?1 AND i.session IS ${session} AND ${pending('i')}`;
+  const toAll = `FROM broadcast_acks AS a WHERE a.persona = ?1 AND ${pending('a')}`;
+  /** `?1` is the persona, `?2` the id; in the inbox, and among the acknowledgements. */
+  const marking = (change: string, where: string) => {
+    const sql = (table: string) => `UPDATE ${table} SET ${change} WHERE persona = ?1 AND seq = ?2 AND ${where}`;
+    return { own: db.prepare(sql('inbox')), toAll: db.prepare(sql('broadcast_acks')) };
+  };
+  return {
+    byKey: db.prepare<{ id: number }>('SELECT seq AS id FROM inbox WHERE dedup_key = ?'),
+    appear: db.prepare(`
+      INSERT INTO personas (name, created, last_id, rev, unread, urgent)
+      VALUES (?, ?, 0, (SELECT coalesce(max(rev), 0) + 1 FROM personas), 0, 0) ON CONFLICT (name) DO NOTHING`),
+    insert: db.prepare<{ id: number; dedup_key: string }>(`
+      INSERT INTO inbox (persona, type, from_, priority, urgent, session, created, expires_at, read_at, dedup_key, content)
+      VALUES (?1, ?2, ?3, ?4, ?4 <= 1, ?5, ?6, ?7, ?8, coalesce(?9, ${newKey('?2', '?6')}), ?10)
+      RETURNING seq AS id, dedup_key`),
+
+    list: { pending: list('pending'), delivered: list('delivered'), all: list('all') },
+    tally: db.prepare<Tally>(`SELECT i.priority, count(*) AS n ${own('?3')} GROUP BY i.priority`),
+    tallyToAll: db.prepare<Tally>(`
+      SELECT a.priority, count(*) AS n ${toAll} GROUP BY a.priority
+      UNION ALL SELECT i.priority, count(*) ${OF_NOBODY_YET} GROUP BY i.priority`),
+
+    anyForNobodyYet: db.prepare<{ any: number }>(`SELECT EXISTS (SELECT 1 ${OF_NOBODY_YET}) AS "any"`),
+    next: db.prepare<ItemRow>(`
+      SELECT ${columns('i')} ${own('?3')} AND i.priority BETWEEN ?4 AND ?5
+      ORDER BY i.priority, i.created, i.seq LIMIT ?6`),
+    nextToAll: db.prepare<ItemRow>(`
+      SELECT ${columns('a')} ${BROADCASTS} WHERE a.persona = ?1 AND ${pending('a')} AND a.priority BETWEEN ?3 AND ?4
+      ORDER BY a.priority, a.created, a.seq LIMIT ?5`),
+    left: db.prepare<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 ${own('?3')} LIMIT ?4)`),
+    leftToAll: db.prepare<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 ${toAll} LIMIT ?3)`),
+
+    newLease: db.prepare<{ id: string }>('SELECT lower(hex(randomblob(16))) AS id'),
+    claim: marking('lease = ?3, leased_until = ?4', 'true'),
+    deliver: marking(
+      'read_at = coalesce(read_at, ?3), delivered_at = ?3, lease = NULL, leased_until = NULL',
+      'delivered_at IS NULL',
+    ),
+    free: marking('lease = NULL, leased_until = NULL', 'lease = ?3'),
+  };
+}
+
+/** SQL for the key of an item that was pushed without one. It begins with its time, so that new keys lie side by side. */
+export function newKey(type: string, created: string): string {
+  return `printf('%s:%x:%s', ${type}, ${created}, lower(hex(randomblob(8))))`;
+}

@@ -1,0 +1,147 @@
+import { type Instant, sameName } from '../model/index.ts';
+import type { Clock } from '../ports/index.ts';
+import { type Database, laterTransaction, migrate, transaction } from '../state/index.ts';
+import { expiryOf } from './expiry.ts';
+import type { Item, Items, Lease, NewItem, Priority, Pushed } from './item.ts';
+import { type ItemRow, itemStatementsOf, type Tally } from './item-statements.ts';
+import { checkedItem } from './new-item.ts';
+import { INBOX_SCHEMA } from './schema.ts';
+
+export interface ItemsOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Called after each commit that may have changed what is unread; for who shows it in the same process. */
+  readonly changed?: () => void;
+}
+
+/** `Lease.left` counts so far. */
+export const MOST_LEFT = 1000;
+/** Expired items a drain clears away on its way: more of them is the tray process's work. */
+const SWEPT_AT_ONCE = 200;
+
+/**
+ * The items of the local hive, in its database; in a process that has a `LocalHive` take that one's `items`. Several
+ * processes may have it open at once. The caller keeps `db` open for as long.
+ *
+ * @throws Fault `database` or `no-space`, as every method.
+ */
+export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Items {
+  migrate(db, 'inbox', INBOX_SCHEMA);
+  const sql = itemStatementsOf(db);
+  const expiry = expiryOf(db);
+
+  const nowMs = (): Instant => Math.floor(clock.now());
+
+  function pushOne(item: NewItem, now: Instant): Pushed {
+    const { to, type, source, content, priority, session, created, expires, dedupKey } = item;
+    const known = dedupKey === null ? undefined : sql.byKey.get(dedupKey);
+    if (known !== undefined && dedupKey !== null) return { id: known.id, dedupKey, isNew: false };
+    const name = to.is === 'persona' ? to.name : '';
+    // By our clock, not by the item's: that decides which broadcasts are still for a new persona.
+    if (to.is === 'persona') sql.appear.run(name, now);
+    const readAt = type === 'mail' && sameName(source, name) ? now : null; // mail to oneself, see LocalHive
+    const row = sql.insert.get(name, type, source, priority, session, created, expires, readAt, dedupKey, content);
+    if (row === undefined) throw new Error('an insert returned nothing');
+    return { id: row.id, dedupKey: row.dedup_key, isNew: true };
+  }
+
+  /** What comes first, of the persona's own for any session and for this one, and of the broadcasts. */
+  function next(
+    persona: string,
+    session: string | null,
+    from: Priority,
+    to: Priority,
+    most: number,
+    now: Instant,
+  ): ItemRow[] {
+    const rows = sql.next.all(persona, now, null, from, to, most);
+    if (session !== null) rows.push(...sql.next.all(persona, now, session, from, to, most));
+    rows.push(...sql.nextToAll.all(persona, now, from, to, most));
+    rows.sort((a, b) => a.priority - b.priority || a.created - b.created || a.id - b.id);
+    return most < 0 ? rows : rows.slice(0, most);
+  }
+
+  function left(persona: string, session: string | null, now: Instant): number {
+    let n = sql.left.get(persona, now, null, MOST_LEFT)?.n ?? 0;
+    if (session !== null) n += sql.left.get(persona, now, session, MOST_LEFT)?.n ?? 0;
+    n += sql.leftToAll.get(persona, now, MOST_LEFT)?.n ?? 0;
+    return Math.min(n, MOST_LEFT);
+  }
+
+  /** All of the lease but what was shown is pending again, unless it lapsed and is somebody else's by now. */
+  function settle({ id, persona, items }: Lease, shown: ReadonlySet<number>): void {
+    if (items.length === 0) return;
+    const now = nowMs();
+    laterTransaction(db, () => {
+      for (const item of items) {
+        const table = item.isBroadcast ? 'toAll' : 'own';
+        if (shown.has(item.id)) sql.deliver[table].run(persona, item.id, now);
+        else sql.free[table].run(persona, item.id, id);
+      }
+    });
+    if (shown.size > 0) changed();
+  }
+
+  return {
+    push(items) {
+      const checked = items.map(checkedItem);
+      if (checked.length === 0) return [];
+      const now = nowMs();
+      const pushed = transaction(db, () => checked.map((item) => pushOne(item, now)));
+      changed();
+      return pushed;
+    },
+    list: (persona, which, limit) =>
+      sql.list[which]
+        .all(persona, nowMs(), limit)
+        .reverse()
+        .map((row) => itemOf(row, persona)),
+    pending(persona, session) {
+      const now = nowMs();
+      const tallies = [...sql.tally.all(persona, now, null), ...sql.tallyToAll.all(persona, now)];
+      if (session !== null) tallies.push(...sql.tally.all(persona, now, session));
+      return byPriority(tallies);
+    },
+    lease({ persona, session, upTo, most, forMs }) {
+      const now = nowMs();
+      const lease = laterTransaction(db, () => {
+        if (expiry.isDue(now)) expiry.sweep(now, SWEPT_AT_ONCE);
+        if (sql.anyForNobodyYet.get(persona, now)?.any === 1) sql.appear.run(persona, now);
+        const rows = next(persona, session, 0, 0, -1, now);
+        const room = most - rows.length;
+        if (upTo > 0 && room > 0) rows.push(...next(persona, session, 1, upTo, room, now));
+        const id = sql.newLease.get()?.id ?? '';
+        for (const row of rows) sql.claim[row.broadcast === 1 ? 'toAll' : 'own'].run(persona, row.id, id, now + forMs);
+        return { id, persona, items: rows.map((row) => itemOf(row, persona)), left: left(persona, session, now) };
+      });
+      changed();
+      return lease;
+    },
+    delivered: (lease, shown) => settle(lease, new Set(shown)),
+    release: (lease) => settle(lease, new Set()),
+  };
+}
+
+function itemOf(row: ItemRow, persona: string): Item {
+  return {
+    id: row.id,
+    persona,
+    type: row.type,
+    source: row.from_,
+    content: row.content,
+    priority: row.priority,
+    session: row.session,
+    created: row.created,
+    expires: row.expires_at,
+    dedupKey: row.dedup_key,
+    isBroadcast: row.broadcast === 1,
+    read: row.read_at,
+    delivered: row.delivered_at,
+  };
+}
+
+function byPriority(tallies: readonly Tally[]): readonly [number, number, number, number, number] {
+  const counts: [number, number, number, number, number] = [0, 0, 0, 0, 0];
+  for (const { priority, n } of tallies) counts[priority] += n;
+  return counts;
+}
