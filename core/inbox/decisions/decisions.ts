@@ -1,0 +1,280 @@
+import { type Instant, sameName } from '../../model/index.ts';
+import type { Clock, Log } from '../../ports/index.ts';
+import { type Database, migrate, transaction } from '../../state/index.ts';
+import type { Items } from '../item.ts';
+import { answerTo } from './answer.ts';
+import { LIMITS, nameOf, refusal, textOf } from './check.ts';
+import type { Decision, NewDecision, Outcome, Reply } from './decision.ts';
+import { rowsOf } from './rows.ts';
+import { DECISIONS_SCHEMA } from './schema.ts';
+import { itemOf } from './told.ts';
+
+/** The gates of a persona, as far as decisions move them. Each is called again after a crash, and must bear it. */
+export interface DecisionGates {
+  /** The strict gate `decision` is open: something was asked that nobody answered. */
+  open(persona: string): void;
+  /** It is closed, until it is used up: nothing is asked any more, and somebody else than the persona saw to that. */
+  close(persona: string): void;
+  /** `decision-waiting`: a command of this persona is blocked in a wait, or no longer. */
+  waiting(persona: string, isWaiting: boolean): void;
+}
+
+export interface DecisionsOptions {
+  readonly db: Database;
+  readonly items: Pick<Items, 'push'>;
+  readonly gates: DecisionGates;
+  /** Wakes the persona for what is in its inbox by then. */
+  readonly wake: (persona: string) => void;
+  /** What became of a decision, or that it was asked. At least once each; after a crash perhaps twice, or for `open` never. */
+  readonly emit: (decision: Decision) => void;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}
+
+/** `too-late`: somebody was faster, or the time was over; the decision says what holds. */
+export type Done =
+  | { readonly is: 'done'; readonly decision: Decision; readonly next: Decision | null }
+  | { readonly is: 'too-late'; readonly decision: Decision }
+  | { readonly is: 'none' };
+
+/**
+ * The decisions of this machine, in the database itself, for any number of processes at once.
+ *
+ * The order of an answer holds in every process and through every crash (contract 6): first it is in the database with
+ * its gate, then in the inbox of who asked, then who asked is woken, then it is an event. Each method throws Fault `database`
+ * or `no-space` when that fails.
+ */
+export interface Decisions {
+  /** @throws Fault `usage` when it refines what is not open, or another's */
+  create(asked: NewDecision): Decision;
+  /** @throws Fault `usage` when the reply does not fit the decision */
+  respond(id: number, reply: Reply): Done;
+  cancel(id: number, by: string, text: string | null): Done;
+  get(id: number): Decision | null;
+  /** Newest first. */
+  list(of: {
+    readonly persona: string | null;
+    readonly onlyOpen: boolean;
+    readonly limit: number;
+  }): readonly Decision[];
+  /** Closes those whose time is over, with their default or as timed out, and tells who asked. How many that were. */
+  closeDue(): number;
+  /** The same, and does what a crash left undone: gates, and answers that nobody was told of. Cheap when there is nothing. */
+  reconcile(): void;
+  /** When the next open decision is over; null: none will be. */
+  nextDue(): Instant | null;
+  /** Deletes what was closed, and told, before. How many that were. */
+  reap(before: Instant): number;
+}
+
+/** Longer than any process waits for the database. */
+const DOUBT_MS = 60_000;
+
+export function openDecisions(options: DecisionsOptions): Decisions {
+  const { db, items, gates, clock, log } = options;
+  migrate(db, 'decisions', DECISIONS_SCHEMA);
+  const rows = rowsOf(db);
+
+  /**
+   * A change of this persona's decisions, in one transaction with its gate, which is a file: before it the gate is doubted,
+   * and mended later should the transaction not come to its end. What the gate store throws undoes the change.
+   */
+  function change<T>(persona: string, work: () => { readonly result: T; readonly closesGate: boolean }): T {
+    const doubt = rows.doubt(persona, clock.now());
+    return transaction(db, () => {
+      const { result, closesGate } = work();
+      if (rows.openOf(persona).length > 0) gates.open(persona);
+      else if (closesGate) gates.close(persona);
+      rows.trust(doubt);
+      return result;
+    });
+  }
+
+  /**
+   * A gate that was closed for an answer which then was not committed is open again; never the other way, since a gate that
+   * was used up meanwhile is open for good reason. Whoever still works takes its doubt back itself, so only an old one goes.
+   */
+  function mendGates(): void {
+    for (const { id, persona, at } of rows.doubts()) {
+      transaction(db, () => {
+        if (rows.openOf(persona).length > 0) gates.open(persona);
+        if (Math.abs(clock.now() - at) > DOUBT_MS) rows.trust(id);
+      });
+    }
+  }
+
+  /** Steps 2 to 4. A failure of the second leaves the answer owed, for `reconcile`. */
+  function tell(decision: Decision): void {
+    const { id, persona, outcome } = decision;
+    if (outcome.is === 'open') return;
+    try {
+      items.push([itemOf(decision, outcome)]);
+    } catch (error) {
+      log.warn(`decision ${id} is answered; ${persona} will be told later: ${wordsOf(error)}`);
+      return;
+    }
+    wake(decision);
+    emit(decision);
+    rows.told(id);
+  }
+
+  function wake({ id, persona }: Decision): void {
+    try {
+      options.wake(persona);
+    } catch (error) {
+      log.warn(`${persona} was not woken for decision ${id}, which is in its inbox: ${wordsOf(error)}`);
+    }
+  }
+
+  function emit(decision: Decision): void {
+    try {
+      options.emit(decision);
+    } catch (error) {
+      log.warn(`decision ${decision.id} is no event: ${wordsOf(error)}`);
+    }
+  }
+
+  function known(id: number): Decision {
+    const found = rows.one(id);
+    if (found === null) throw refusal(`there is no decision ${id}`);
+    return found;
+  }
+
+  function isOver({ outcome, expires }: Decision, now: Instant): boolean {
+    return outcome.is === 'open' && expires !== null && expires <= now;
+  }
+
+  /** In a transaction. */
+  function closeByTime({ id, fallback, expires }: Decision): Decision {
+    const at = expires ?? clock.now();
+    const outcome: Outcome =
+      fallback === null ? { is: 'timed-out', at } : { is: 'resolved', at, by: null, choice: fallback, text: null };
+    rows.close(id, outcome, null, true);
+    return known(id);
+  }
+
+  /** Closes an open decision by `work`, once; what stands in the way is told instead. */
+  function settle(id: number, work: (open: Decision, now: Instant) => void): Done {
+    const before = rows.one(id);
+    if (before === null) return { is: 'none' };
+    const done = change<Done>(before.persona, () => {
+      const open = known(id);
+      if (open.outcome.is !== 'open') return { result: { is: 'too-late', decision: open }, closesGate: false };
+      const now = clock.now();
+      if (isOver(open, now)) return { result: { is: 'too-late', decision: closeByTime(open) }, closesGate: true };
+      work(open, now);
+      const decision = known(id);
+      const next = decision.next === null ? null : known(decision.next);
+      return { result: { is: 'done', decision, next }, closesGate: isByOther(decision) };
+    });
+    if (done.is === 'done' || (done.is === 'too-late' && before.outcome.is === 'open')) tellIfOwed(id);
+    if (done.is === 'done' && done.next !== null) emit(done.next);
+    return done;
+  }
+
+  function tellIfOwed(id: number): void {
+    const mine = rows.owed().find((decision) => decision.id === id);
+    if (mine !== undefined) tell(mine);
+    else emit(known(id));
+  }
+
+  function closeDue(): number {
+    const due = rows.due(clock.now());
+    let closed = 0;
+    for (const { id, persona } of due) {
+      const decision = change(persona, () => {
+        const open = known(id);
+        const result = isOver(open, clock.now()) ? closeByTime(open) : null;
+        return { result, closesGate: result !== null };
+      });
+      if (decision === null) continue; // another process was faster, and tells it
+      tell(decision);
+      closed += 1;
+    }
+    return closed;
+  }
+
+  return {
+    create(asked) {
+      const { refines, forMs, ...of } = asked;
+      const decision = change(asked.persona, () => {
+        const created = clock.now();
+        const before = refines === null ? null : refinable(refines, asked.persona, created);
+        const id = rows.add({
+          ...of,
+          iteration: before?.iteration ?? 1,
+          mostIterations: before?.mostIterations ?? of.mostIterations,
+          parent: refines,
+          guidance: before?.guidance ?? null,
+          created,
+          expires: forMs === null ? null : created + forMs,
+        });
+        if (before !== null) {
+          const text = `refined as decision ${id}`;
+          rows.close(before.id, { is: 'cancelled', at: created, by: asked.persona, text }, id, false);
+        }
+        if (asked.blocking) gates.waiting(asked.persona, true);
+        return { result: known(id), closesGate: false };
+      });
+      if (refines !== null) emit(known(refines));
+      emit(decision);
+      return decision;
+    },
+    respond: (id, reply) =>
+      settle(id, (open, at) => {
+        const answer = answerTo(open, reply);
+        const { by } = reply;
+        if (answer.is === 'closes') {
+          const { choice, text } = answer;
+          rows.close(id, { is: 'resolved', at, by, choice, text }, null, true);
+          return;
+        }
+        const { id: _, outcome: __, next: ___, ...same } = open;
+        const next = rows.add({
+          ...same,
+          iteration: open.iteration + 1,
+          parent: id,
+          guidance: answer.guidance,
+          created: at,
+          expires: open.expires === null ? null : at + (open.expires - open.created),
+        });
+        rows.close(id, { is: 'resolved', at, by, choice: null, text: answer.guidance }, next, true);
+      }),
+    cancel(id, by, text) {
+      const who = nameOf('by', by);
+      const why = text === null ? null : textOf('reason', text, LIMITS.text);
+      return settle(id, ({ persona }, at) => {
+        rows.close(id, { is: 'cancelled', at, by: who, text: why }, null, !sameName(who, persona));
+      });
+    },
+    get: rows.one,
+    list: ({ persona, onlyOpen, limit }) => rows.list(persona, onlyOpen, limit),
+    closeDue,
+    reconcile() {
+      mendGates();
+      closeDue();
+      for (const decision of rows.owed()) tell(decision);
+    },
+    nextDue: rows.nextDue,
+    reap: (before) => rows.reap(before),
+  };
+
+  /** @throws Fault `usage` */
+  function refinable(id: number, persona: string, now: Instant): Decision {
+    const found = known(id);
+    if (found.persona !== persona) throw refusal(`decision ${id} was asked by ${found.persona}, not by ${persona}`);
+    if (found.outcome.is !== 'open') throw refusal(`decision ${id} is ${found.outcome.is}, so it can not be refined`);
+    if (isOver(found, now)) throw refusal(`the time of decision ${id} is over, so it can not be refined`);
+    return found;
+  }
+}
+
+/** Who answers or takes back its own question has asked nobody. */
+function isByOther({ persona, outcome }: Decision): boolean {
+  if (outcome.is === 'open' || outcome.is === 'timed-out') return true;
+  return outcome.by === null || !sameName(outcome.by, persona);
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

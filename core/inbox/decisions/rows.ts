@@ -1,0 +1,153 @@
+import type { Instant } from '../../model/index.ts';
+import type { Database } from '../../state/index.ts';
+import type { Decision, Option, Outcome, Urgency } from './decision.ts';
+
+interface Row {
+  readonly id: number;
+  readonly persona: string;
+  readonly prompt: string;
+  readonly context: string | null;
+  readonly options: string;
+  readonly free_text: number;
+  readonly fallback: string | null;
+  readonly urgency: string;
+  readonly blocking: number;
+  readonly iteration: number;
+  readonly most_iterations: number;
+  readonly parent: number | null;
+  readonly guidance: string | null;
+  readonly created: number;
+  readonly expires: number | null;
+  readonly state: 'open' | 'resolved' | 'timed-out' | 'cancelled';
+  readonly choice: string | null;
+  readonly answer: string | null;
+  readonly by_: string | null;
+  readonly closed: number | null;
+  readonly next: number | null;
+}
+
+/** What a decision is made from: it is open, and nothing goes on from it. */
+export type Fresh = Omit<Decision, 'id' | 'outcome' | 'next'>;
+
+export interface Doubt {
+  readonly id: number;
+  readonly persona: string;
+  readonly at: Instant;
+}
+
+/** The rows of the decisions. Nothing here opens a transaction. */
+export interface Rows {
+  add(decision: Fresh): number;
+  one(id: number): Decision | null;
+  /** Newest first. */
+  list(persona: string | null, onlyOpen: boolean, limit: number): readonly Decision[];
+  /** Oldest first. */
+  openOf(persona: string): readonly Decision[];
+  /** Open, and over by then. */
+  due(at: Instant): readonly Decision[];
+  /** When the first of those that are open is over. */
+  nextDue(): Instant | null;
+  owed(): readonly Decision[];
+  /** @param owed whether its persona is to be told */
+  close(id: number, outcome: Exclude<Outcome, { is: 'open' }>, next: number | null, owed: boolean): void;
+  told(id: number): void;
+  /** Deletes what was closed before, and told. */
+  reap(before: Instant): number;
+  /** The gate of this persona may be wrong from now on, until this doubt is taken back. */
+  doubt(persona: string, at: Instant): number;
+  trust(doubt: number): void;
+  doubts(): readonly Doubt[];
+}
+
+export function rowsOf(db: Database): Rows {
+  const insert = db.prepare(
+    `INSERT INTO decisions (persona, prompt, context, options, free_text, fallback, urgency, blocking, iteration,
+       most_iterations, parent, guidance, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const one = db.prepare<Row>('SELECT * FROM decisions WHERE id = ?');
+  const all = db.prepare<Row>('SELECT * FROM decisions WHERE (?1 IS NULL OR persona = ?1) ORDER BY id DESC LIMIT ?2');
+  const open = db.prepare<Row>(
+    "SELECT * FROM decisions WHERE state = 'open' AND (?1 IS NULL OR persona = ?1) ORDER BY id DESC LIMIT ?2",
+  );
+  const openOf = db.prepare<Row>("SELECT * FROM decisions WHERE state = 'open' AND persona = ? ORDER BY id");
+  const due = db.prepare<Row>("SELECT * FROM decisions WHERE state = 'open' AND expires <= ? ORDER BY id");
+  const nextDue = db.prepare<{ at: number | null }>("SELECT min(expires) AS at FROM decisions WHERE state = 'open'");
+  const owed = db.prepare<Row>('SELECT * FROM decisions WHERE owed = 1 ORDER BY id');
+  const close = db.prepare(
+    `UPDATE decisions SET state = ?, choice = ?, answer = ?, by_ = ?, closed = ?, next = ?, owed = ?
+     WHERE id = ? AND state = 'open'`,
+  );
+  const told = db.prepare('UPDATE decisions SET owed = 0 WHERE id = ? AND owed = 1');
+  const reap = db.prepare('DELETE FROM decisions WHERE closed < ? AND owed = 0');
+  const doubt = db.prepare('INSERT INTO decision_gates (persona, at) VALUES (?, ?)');
+  const trust = db.prepare('DELETE FROM decision_gates WHERE id = ?');
+  const doubts = db.prepare<Doubt>('SELECT id, persona, at FROM decision_gates ORDER BY id');
+  return {
+    add(of) {
+      const asked = [of.persona, of.prompt, of.context, JSON.stringify(of.options), of.freeText ? 1 : 0, of.fallback];
+      const how = [of.urgency, of.blocking ? 1 : 0, of.iteration, of.mostIterations, of.parent, of.guidance];
+      return insert.run(...asked, ...how, whole(of.created), of.expires === null ? null : whole(of.expires))
+        .lastInsertRowid;
+    },
+    one(id) {
+      const row = one.get(id);
+      return row === undefined ? null : decisionOf(row);
+    },
+    list: (persona, onlyOpen, limit) => (onlyOpen ? open : all).all(persona, limit).map(decisionOf),
+    openOf: (persona) => openOf.all(persona).map(decisionOf),
+    due: (at) => due.all(whole(at)).map(decisionOf),
+    nextDue: () => nextDue.get()?.at ?? null,
+    owed: () => owed.all().map(decisionOf),
+    close(id, outcome, next, isOwed) {
+      const choice = outcome.is === 'resolved' ? outcome.choice : null;
+      const text = outcome.is === 'timed-out' ? null : outcome.text;
+      const by = outcome.is === 'timed-out' ? null : outcome.by;
+      close.run(outcome.is, choice, text, by, whole(outcome.at), next, isOwed ? 1 : 0, id);
+    },
+    told: (id) => void told.run(id),
+    reap: (before) => reap.run(whole(before)).changes,
+    doubt: (persona, at) => doubt.run(persona, whole(at)).lastInsertRowid,
+    trust: (id) => void trust.run(id),
+    doubts: () => doubts.all(),
+  };
+}
+
+function decisionOf(row: Row): Decision {
+  return {
+    id: row.id,
+    persona: row.persona,
+    prompt: row.prompt,
+    context: row.context,
+    options: JSON.parse(row.options) as Option[],
+    freeText: row.free_text === 1,
+    fallback: row.fallback,
+    urgency: row.urgency as Urgency,
+    blocking: row.blocking === 1,
+    iteration: row.iteration,
+    mostIterations: row.most_iterations,
+    parent: row.parent,
+    guidance: row.guidance,
+    created: row.created,
+    expires: row.expires,
+    outcome: outcomeOf(row),
+    next: row.next,
+  };
+}
+
+function outcomeOf({ state, choice, answer: text, by_: by, closed }: Row): Outcome {
+  const at = closed ?? 0;
+  switch (state) {
+    case 'open':
+      return { is: 'open' };
+    case 'resolved':
+      return { is: 'resolved', at, by, choice, text };
+    case 'timed-out':
+      return { is: 'timed-out', at };
+    case 'cancelled':
+      return { is: 'cancelled', at, by: by ?? '', text };
+  }
+}
+
+function whole(at: Instant): number {
+  return Math.floor(at);
+}

@@ -1,0 +1,57 @@
+import { sameName } from '../../model/index.ts';
+import type { NewItem, Priority } from '../item.ts';
+import type { Decision, Outcome, Urgency } from './decision.ts';
+
+/** An answer reaches a working agent after its next tool call unless it is of low urgency. */
+const PRIORITY: Readonly<Record<Urgency, Priority>> = { low: 2, normal: 1, high: 0 };
+
+/** The producer of what no person said. */
+const OURSELVES = 'hivebar';
+
+/** What the persona that asked is told of a decision that was closed; all of it, so that nothing need be looked up. */
+export function itemOf(decision: Decision, outcome: Exclude<Outcome, { is: 'open' }>): NewItem {
+  const by = outcome.is === 'timed-out' ? null : outcome.by;
+  return {
+    to: { is: 'persona', name: decision.persona },
+    type: 'decision',
+    // Mail to oneself would count as read.
+    source: by === null || sameName(by, decision.persona) ? OURSELVES : by,
+    content: toldText(decision, outcome),
+    priority: PRIORITY[decision.urgency],
+    session: null,
+    created: outcome.at,
+    expires: null,
+    dedupKey: `decision:${decision.id}`,
+  };
+}
+
+function toldText(decision: Decision, outcome: Exclude<Outcome, { is: 'open' }>): string {
+  const asked = `You asked: ${decision.prompt}`;
+  const name = `Decision ${decision.id}`;
+  switch (outcome.is) {
+    case 'timed-out':
+      return `${name} was not answered in time, and has no default.\n${asked}`;
+    case 'cancelled': {
+      const why = outcome.text === null ? [] : [`Reason: ${outcome.text}`];
+      return [`${name} was cancelled by ${outcome.by}.`, asked, ...why].join('\n');
+    }
+    case 'resolved': {
+      const { by, choice, text } = outcome;
+      if (decision.next !== null)
+        return [
+          `${name} is not decided: ${by} gave guidance instead of a choice.`,
+          asked,
+          `Guidance: ${text}`,
+          `It is open again as decision ${decision.next} with the same options. To propose others: hivebar decision create --refines ${decision.next} ...`,
+        ].join('\n');
+      const how = by === null ? 'was not answered in time, so its default holds.' : `was answered by ${by}.`;
+      const chosen = choice === null ? [] : [`Chosen: ${choice} (${labelOf(decision, choice)})`];
+      const said = text === null ? [] : [`${choice === null ? 'Answer' : 'Guidance'}: ${text}`];
+      return [`${name} ${how}`, asked, ...chosen, ...said].join('\n');
+    }
+  }
+}
+
+export function labelOf({ options }: Decision, choice: string): string {
+  return options.find(({ id }) => id === choice)?.label ?? choice;
+}
