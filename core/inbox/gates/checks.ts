@@ -1,0 +1,39 @@
+import type { CheckAnswer } from './evaluate.ts';
+import type { CheckName } from './gate.ts';
+
+/** Where the session works, for what looks at it. */
+export interface Place {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What `git status` says of a folder: `open` when there is anything to commit, `failed` when git fails. Never rejects. */
+export type LookAtGit = (place: Place) => Promise<CheckAnswer>;
+
+/** The bead that the session was started for. */
+const HOOKED = 'GT_HOOK_BEAD';
+
+/** Asks those checks, each once (contract 4). A folder without git, or without a repository, counts as clean. */
+export async function askChecks(
+  names: ReadonlySet<CheckName>,
+  place: Place,
+  git: LookAtGit,
+): Promise<ReadonlyMap<CheckName, CheckAnswer>> {
+  const answers = [...names].map(async (name) => [name, await ask(name, place, git)] as const);
+  return new Map(await Promise.all(answers));
+}
+
+async function ask(name: CheckName, place: Place, git: LookAtGit): Promise<CheckAnswer> {
+  switch (name) {
+    case 'commit-push':
+      return await git(place);
+    case 'bead-update':
+    case 'mol-gate-pending': {
+      const bead = place.env[HOOKED] ?? '';
+      return bead === '' ? { is: 'clear' } : { is: 'open', detail: bead };
+    }
+    case 'decision-waiting':
+      return { is: 'failed', why: 'it is a mark and not looked at here' };
+  }
+}

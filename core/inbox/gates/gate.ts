@@ -1,0 +1,141 @@
+import { Fault, type Instant } from '../../model/index.ts';
+import { stemOf } from '../../state/index.ts';
+
+/** The events of a harness at which a gate can stand (inbox and gates, contract 4). */
+export const HOOKS = ['Stop', 'PreToolUse', 'UserPromptSubmit', 'PreCompact'] as const;
+export type Hook = (typeof HOOKS)[number];
+
+/** `strict` blocks while it is open, `soft` warns. */
+export const MODES = ['strict', 'soft'] as const;
+export type Mode = (typeof MODES)[number];
+
+/** What a gate can be closed by without anybody's word; `decision-waiting` looks at the mark of that name. */
+export const CHECKS = ['commit-push', 'bead-update', 'mol-gate-pending', 'decision-waiting'] as const;
+export type CheckName = (typeof CHECKS)[number];
+
+/** Who said that a gate is satisfied. */
+export const PROVENANCES = ['auto', 'cli', 'decision', 'operator'] as const;
+export type Provenance = (typeof PROVENANCES)[number];
+
+/** A condition of one persona. */
+export interface Gate {
+  /** A name that is a file name everywhere: lower case, digits, `.`, `_`, `-`. */
+  readonly id: string;
+  /** Null: a mark that no hook asks for. */
+  readonly hook: Hook | null;
+  readonly mode: Mode;
+  readonly description: string;
+  /** What to do about it. */
+  readonly hint: string | null;
+  readonly check: CheckName | null;
+  /** How long a mark holds; null: until it is cleared. */
+  readonly ttlSeconds: number | null;
+}
+
+/** That a gate is satisfied, by whom and for whom. */
+export interface Mark {
+  readonly by: Provenance;
+  readonly at: Instant;
+  /** Null: for every session of the persona. */
+  readonly session: string | null;
+  /** Where that session runs, so that the one that takes its place there counts as the same; null: not known. */
+  readonly terminal: string | null;
+}
+
+/** A gate as it stands for a persona. */
+export interface Standing {
+  readonly gate: Gate;
+  readonly mark: Mark | null;
+  /** Nobody registered it: it is what every persona has. */
+  readonly isBuiltIn: boolean;
+}
+
+/** For whom it is asked whether a gate is satisfied. */
+export interface Asker {
+  readonly session: string;
+  /** See `terminalOf`; null: not known. */
+  readonly terminal: string | null;
+}
+
+const SAME_TERMINAL_MS = 12 * 3_600_000;
+
+/**
+ * Whether a mark holds for this session: made for it or for all, or by another session of the same terminal within 12 h, and
+ * not older than the gate lets it be. Without a terminal no other session counts (contract 8, defect 8). A mark from so
+ * far in the future that it could not be of now holds no more than one of the past.
+ */
+export function holds({ gate, mark }: Standing, { session, terminal }: Asker, now: Instant): boolean {
+  if (mark === null || !isFitting(gate, mark)) return false;
+  const age = Math.abs(now - mark.at);
+  if (gate.ttlSeconds !== null && age >= gate.ttlSeconds * 1000) return false;
+  if (mark.session === null || mark.session === session) return true;
+  return terminal !== null && mark.terminal === terminal && age < SAME_TERMINAL_MS;
+}
+
+/** The strict decision gate takes nobody's word but that of a decision or of the operator. */
+function isFitting(gate: Gate, { by }: Mark): boolean {
+  return by !== 'cli' || !needsForce(gate);
+}
+
+export const DECISION = 'decision';
+export const DECISION_WAITING = 'decision-waiting';
+
+/** Marking it by hand would pass by the decision it stands for. */
+export function needsForce({ id, mode }: Gate): boolean {
+  return (id === DECISION && mode === 'strict') || id === DECISION_WAITING;
+}
+
+/** A mark of this gate serves one stop. */
+export function isConsumed({ id, mode }: Gate): boolean {
+  return id === DECISION && mode === 'strict';
+}
+
+/** The hook of this name, however it is spelled in capitals; null: none. */
+export function hookNamed(text: string): Hook | null {
+  return HOOKS.find((hook) => hook.toLowerCase() === text.toLowerCase()) ?? null;
+}
+
+/**
+ * Which terminal a process runs in, as its environment says: two with the same answer are in one pane or window. Null where
+ * nothing says it.
+ */
+export function terminalOf(env: Readonly<Record<string, string | undefined>>): string | null {
+  if (env.TMUX && env.TMUX_PANE) return `tmux:${env.TMUX.replace(/,[^,]*$/, '')}:${env.TMUX_PANE}`.slice(0, MOST_NAME);
+  const other = env.TERM_SESSION_ID || env.WT_SESSION;
+  return other ? `term:${other}`.slice(0, MOST_NAME) : null;
+}
+
+export const MOST_TEXT = 1000;
+export const MOST_NAME = 300;
+export const MOST_TTL_SECONDS = 366 * 86_400;
+
+/** Null when it can be a gate's id, else why not. */
+export function whyNoId(id: string): string | null {
+  if (/^[a-z0-9_]/.test(id) && stemOf(id) === id) return null;
+  return 'is no id of a gate: up to 64 of a-z, 0-9, ".", "_" and "-", not first "." or "-"';
+}
+
+/** @throws Fault `usage` which names the field and the value */
+export function checkedGate(gate: Gate): Gate {
+  const why = whyNoId(gate.id);
+  if (why !== null) throw refused(`${JSON.stringify(gate.id.slice(0, 80))} ${why}`);
+  if (gate.id === DECISION_WAITING) throw refused(`${DECISION_WAITING} is a mark of decisions and no gate of a hook`);
+  if (gate.description.trim() === '') throw refused('the description is empty: say what is wanted');
+  for (const [field, text] of [
+    ['description', gate.description],
+    ['hint', gate.hint ?? ''],
+  ] as const)
+    if (text.length > MOST_TEXT) throw refused(`the ${field} has ${text.length} characters, over ${MOST_TEXT}`);
+  const { ttlSeconds: ttl } = gate;
+  if (ttl !== null && !isTtl(ttl))
+    throw refused(`ttl ${ttl} is not a whole number of seconds up to ${MOST_TTL_SECONDS}`);
+  return gate;
+}
+
+export function isTtl(ttl: number): boolean {
+  return Number.isSafeInteger(ttl) && ttl >= 1 && ttl <= MOST_TTL_SECONDS;
+}
+
+function refused(what: string): Fault {
+  return new Fault('usage', what, { is: 'machine', key: 'gate' });
+}

@@ -1,0 +1,244 @@
+import { Fault, type PersonaId } from '../../model/index.ts';
+import type { Clock, Random } from '../../ports/index.ts';
+import type { Disk } from '../../state/index.ts';
+import type { Items, NewItem } from '../item.ts';
+import { askChecks, type LookAtGit, type Place } from './checks.ts';
+import { evaluate, type Judged, type Verdict, withoutBlock } from './evaluate.ts';
+import {
+  type Asker,
+  type CheckName,
+  checkedGate,
+  type Gate,
+  HOOKS,
+  type Hook,
+  holds,
+  isConsumed,
+  type Mark,
+  type Provenance,
+  type Standing,
+} from './gate.ts';
+import { type AllGates, gateFiles } from './gate-files.ts';
+import { type TurnFile, turnFile } from './turn-file.ts';
+
+export interface GatesOptions {
+  readonly disk: Disk;
+  readonly random: Random;
+  readonly clock: Clock;
+  /** The state directory; the gates are in `gates` below it. */
+  readonly state: string;
+  /** Asked for when there is something to push. Null: there is nowhere to push to, and marks count all the same. */
+  readonly items: (() => Pick<Items, 'push'>) | null;
+  readonly git: LookAtGit;
+}
+
+export interface CheckRequest extends Asker, Place {
+  readonly persona: PersonaId;
+  readonly hook: Hook;
+  readonly stopHookActive: boolean;
+  readonly apiError: boolean;
+  readonly soft: boolean;
+  /** See `Question.also`; empty for nothing. */
+  readonly also: string;
+}
+
+/** Who marks a gate, and for whom: a session null is every session of the persona. */
+export interface MarkRequest {
+  readonly by: Provenance;
+  readonly session: string | null;
+  readonly terminal: string | null;
+  /** False: somebody else tells the persona. */
+  readonly tells: boolean;
+}
+
+export interface Stand extends Standing {
+  readonly isSatisfied: boolean;
+}
+
+/** The gates of every persona (contract 4): files, and nothing kept in memory. */
+export interface Gates {
+  /** @throws Fault `unreadable` */
+  list(persona: PersonaId): AllGates;
+  /** Null: there is no such gate. */
+  one(persona: PersonaId, id: string): Standing | null;
+  /** From now on the persona has this gate; a mark it has is kept. @throws Fault `usage`, `unwritable`, `no-space` */
+  register(persona: PersonaId, gate: Gate): void;
+  /**
+   * The gate is satisfied; the persona's inbox is told when it was not so before. Whether whoever asks may do so, see
+   * `needsForce`, is the caller's matter. Null: there is no such gate. @throws Fault `unwritable` or `no-space`
+   */
+  mark(persona: PersonaId, id: string, request: MarkRequest): Standing | null;
+  /** Takes the marks of those gates away and says whose there was one. @throws Fault */
+  clear(persona: PersonaId, which: (gate: Gate) => boolean): readonly string[];
+  /**
+   * What the gates of a hook say, with everything that follows from it: the block counted, the mark of a decision used up,
+   * checks that passed marked. Never rejects, and never blocks because something of ours failed.
+   */
+  check(request: CheckRequest): Promise<Verdict>;
+  /** Each gate of a hook, and whether it is satisfied now; nothing is changed. @throws Fault `unreadable` */
+  status(request: Asker & Place & { readonly persona: PersonaId }): Promise<readonly Stand[]>;
+  /** A prompt came: the blocks so far are no concern of the new turn. `check` of UserPromptSubmit does it itself. @throws Fault */
+  beginTurn(persona: PersonaId, session: string): void;
+  /** The session is over: its marks of soft gates go, and what was kept of its turn. @throws Fault */
+  endSession(persona: PersonaId, session: string): void;
+}
+
+/** How long it is worth telling that a gate resolved. */
+const TELL_MS = 24 * 3_600_000;
+
+export function openGates({ disk, random, clock, state, items, git }: GatesOptions): Gates {
+  const files = gateFiles(disk, random, state);
+  const turnOf = (persona: PersonaId, session: string): TurnFile => turnFile(disk, files.at(persona), session);
+
+  /** After the mark is on the disk; that it could not be told makes the gate no less satisfied. */
+  function tell(persona: PersonaId, id: string, mark: Mark): void {
+    if (items === null) return;
+    try {
+      items().push([resolved(persona, id, mark)]);
+    } catch (error) {
+      disk.log.warn(`gate ${id}: ${persona} was not told that it resolved: ${wordsOf(error)}`, { persona });
+    }
+  }
+
+  function putMark(persona: PersonaId, { gate, mark: before }: Standing, mark: Mark, tells: boolean): void {
+    files.write(persona, gate, mark);
+    const asker = { session: mark.session ?? before?.session ?? '', terminal: mark.terminal };
+    const wasSatisfied = before?.by !== 'auto' && holds({ gate, mark: before, isBuiltIn: false }, asker, mark.at);
+    if (tells && !wasSatisfied) tell(persona, gate.id, mark);
+  }
+
+  function clear(persona: PersonaId, which: (standing: Standing) => boolean): readonly string[] {
+    const marked = files.read(persona).standings.filter((standing) => standing.mark !== null && which(standing));
+    for (const { gate } of marked) files.write(persona, gate, null);
+    return marked.map(({ gate }) => gate.id);
+  }
+
+  /** Says what goes wrong and goes on: none of it may keep a session from going on. */
+  function tried(work: () => void, troubles: string[]): void {
+    try {
+      work();
+    } catch (error) {
+      troubles.push(wordsOf(error));
+    }
+  }
+
+  async function judged(request: CheckRequest, troubles: string[]): Promise<Judged> {
+    const { persona, session, hook } = request;
+    const turns = turnOf(persona, session);
+    if (hook === 'UserPromptSubmit') tried(() => turns.begin(), troubles);
+    const { standings, odd } = files.read(persona);
+    troubles.push(...odd.map(({ path, why }) => `${path} is not a gate and blocks nothing: ${why}`));
+    const here = standings.filter(({ gate }) => gate.hook === hook);
+    const checks = await askChecks(checksOf(here, request, clock.now()), request, git);
+    const turn = turns.read();
+    const now = clock.now();
+    const first = evaluate({ ...request, standings, checks, turn, now });
+    // The block is written down before it is given: one that can not be counted is none.
+    const verdict =
+      first.decision === 'allow' || turns.claim(first.print, random.hex(8))
+        ? first
+        : withoutBlock(first, 'blocked-enough');
+    for (const standing of here) {
+      const { id } = standing.gate;
+      if (verdict.passed.includes(id) && !isConsumed(standing.gate)) {
+        const mark = { by: 'auto', at: now, session, terminal: request.terminal } as const;
+        tried(() => putMark(persona, standing, mark, turn.open.includes(id)), troubles);
+      }
+      if (verdict.decision === 'allow' && first.consumed.includes(id)) {
+        tried(() => consume(persona, standing), troubles);
+      }
+    }
+    const others = turn.open.filter((id) => !here.some(({ gate }) => gate.id === id));
+    const open = [...others, ...verdict.open];
+    if (open.join() !== turn.open.join()) tried(() => turns.tell(open), troubles);
+    return verdict;
+  }
+
+  /** Unless it is another mark by now: that one is for the next stop. */
+  function consume(persona: PersonaId, { gate, mark }: Standing): void {
+    const now = files.one(persona, gate.id);
+    if (now?.mark?.at === mark?.at && now?.mark?.by === mark?.by) files.write(persona, gate, null);
+  }
+
+  return {
+    list: (persona) => files.read(persona),
+    one: (persona, id) => files.one(persona, id),
+    register(persona, gate) {
+      files.write(persona, checkedGate(gate), files.one(persona, gate.id)?.mark ?? null);
+    },
+    mark(persona, id, { by, session, terminal, tells }) {
+      const standing = files.one(persona, id);
+      if (standing === null) return null;
+      const mark: Mark = { by, at: clock.now(), session, terminal };
+      putMark(persona, standing, mark, tells);
+      return { ...standing, mark };
+    },
+    clear: (persona, which) => clear(persona, ({ gate }) => which(gate)),
+    async check(request) {
+      const troubles: string[] = [];
+      let verdict: Verdict;
+      try {
+        const { decision, reason, results, warnings, letGo } = await judged(request, troubles);
+        verdict = { decision, reason, results, warnings, letGo };
+      } catch (error) {
+        troubles.push(`the gates could not be checked: ${wordsOf(error)}`);
+        verdict = { decision: 'allow', reason: '', results: [], warnings: [], letGo: null };
+      }
+      for (const trouble of troubles) disk.log.warn(trouble, { persona: request.persona });
+      return { ...verdict, warnings: [...verdict.warnings, ...troubles] };
+    },
+    async status(request) {
+      const { standings } = files.read(request.persona);
+      const now = clock.now();
+      const checks = await askChecks(checksOf(standings, request, now), request, git);
+      const plain = { stopHookActive: false, apiError: false, soft: false, also: '', turn: { blocks: [], open: [] } };
+      return HOOKS.flatMap((hook) => {
+        const { results } = evaluate({ ...request, ...plain, hook, standings, checks, now });
+        const isSatisfied = (id: string): boolean => results.some((one) => one.gate_id === id && one.satisfied);
+        const here = standings.filter(({ gate }) => gate.hook === hook);
+        return here.map((standing) => ({ ...standing, isSatisfied: isSatisfied(standing.gate.id) }));
+      });
+    },
+    beginTurn: (persona, session) => turnOf(persona, session).begin(),
+    endSession(persona, session) {
+      clear(persona, ({ gate, mark }) => gate.mode === 'soft' && mark?.session === session);
+      turnOf(persona, session).remove();
+    },
+  };
+}
+
+/** The checks whose answer matters, each a cost: those of gates that nobody's word holds closed. */
+function checksOf(here: readonly Standing[], asker: Asker, now: number): ReadonlySet<CheckName> {
+  const asked = here.flatMap((standing) => {
+    const { check } = standing.gate;
+    if (check === null || check === 'decision-waiting') return [];
+    return standing.mark?.by !== 'auto' && holds(standing, asker, now) ? [] : [check];
+  });
+  return new Set(asked);
+}
+
+const WORDS = {
+  auto: 'its check passed',
+  cli: 'it was marked',
+  decision: 'the decision was answered',
+  operator: 'the operator marked it',
+} as const satisfies Record<Provenance, string>;
+
+/** The key names the gate, and which resolving of it: the same gate resolves again, and so does another persona's. */
+function resolved(persona: PersonaId, id: string, { by, at }: Mark): NewItem {
+  return {
+    to: { is: 'persona', name: persona },
+    type: 'gate',
+    source: 'hivebar gate',
+    content: `Gate ${id} resolved: ${WORDS[by]}`,
+    priority: 2,
+    session: null,
+    created: at,
+    expires: at + TELL_MS,
+    dedupKey: `gate:${id}:${persona}:${at}`,
+  };
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof Fault) return error.message;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { type Disk, errnoOf, ioFault, type Opened, openForAppend, openForRead, stemOf } from '../../state/index.ts';
+import { MOST_BLOCKS, type Turn } from './evaluate.ts';
+
+/**
+ * What happened in the turn of one session, a JSON line a fact: how often it was blocked and what it was told is open. Two
+ * hooks of one event may run at once (the harness runs all that match), so a block is a line that is appended in one
+ * write and then looked for: only the first of them block, whoever wrote how many at the same moment, without a lock.
+ */
+export interface TurnFile {
+  /** @throws Fault `unreadable` */
+  read(): Turn;
+  /**
+   * Takes one of the turn's blocks. False: there is none left.
+   * @throws Fault when it could not be written down; then there may be no block, or there would be no end of them.
+   */
+  claim(print: string, nonce: string): boolean;
+  /** What the session was told is open. @throws Fault */
+  tell(open: readonly string[]): void;
+  /** A new turn: no block was given; what is open stays known. @throws Fault */
+  begin(): void;
+  /** The session is over. @throws Fault */
+  remove(): void;
+}
+
+type Line =
+  | { readonly is: 'block'; readonly print: string; readonly nonce: string }
+  | { readonly is: 'open'; readonly ids: readonly string[] };
+
+const MOST_BYTES = 65_536;
+
+/** @param directory that of the persona's gates */
+export function turnFile(disk: Disk, directory: string, session: string): TurnFile {
+  const path = join(directory, 'turns', `${stemOf(session)}.jsonl`);
+  const { files } = disk;
+
+  function append({ fd }: Pick<Opened, 'fd'>, line: Line): void {
+    // In front as well: a line that a kill tore is closed, and this one is whole.
+    const bytes = Buffer.from(`\n${JSON.stringify(line)}\n`, 'utf8');
+    if (files.write(fd, bytes) !== bytes.length) throw new Error('the disk takes no more bytes');
+  }
+
+  function withFile<T>(work: (opened: Opened) => T): T {
+    const opened = openForAppend(disk, path);
+    try {
+      return work(opened);
+    } catch (error) {
+      throw ioFault(error, path, 'unwritable');
+    } finally {
+      files.close(opened.fd);
+    }
+  }
+
+  function linesIn(fd: number): readonly (Line | null)[] {
+    const bytes = new Uint8Array(MOST_BYTES + 1);
+    let size = 0;
+    while (size < bytes.length) {
+      const got = files.read(fd, bytes.subarray(size), size);
+      if (got === 0) break;
+      size += got;
+    }
+    // Nobody writes that much: as many lines that can not be read as make every further block one too many.
+    if (size > MOST_BYTES) return new Array<null>(MOST_BLOCKS).fill(null);
+    const texts = Buffer.from(bytes.subarray(0, size)).toString('utf8').split('\n');
+    return texts.filter((text) => text !== '').map(lineOf);
+  }
+
+  return {
+    read() {
+      const opened = openForRead(disk, path);
+      if (opened === null) return { blocks: [], open: [] };
+      try {
+        return turnOf(linesIn(opened.fd));
+      } catch (error) {
+        throw ioFault(error, path, 'unreadable');
+      } finally {
+        files.close(opened.fd);
+      }
+    },
+    claim: (print, nonce) =>
+      withFile((opened) => {
+        append(opened, { is: 'block', print, nonce });
+        const blocks = linesIn(opened.fd).filter((line) => line?.is !== 'open');
+        const place = blocks.findIndex((line) => line?.is === 'block' && line.nonce === nonce);
+        return place >= 0 && place < MOST_BLOCKS;
+      }),
+    tell: (open) => withFile((opened) => append(opened, { is: 'open', ids: open })),
+    begin() {
+      if (files.lstat(path) === null) return;
+      withFile((opened) => {
+        const { open } = turnOf(linesIn(opened.fd));
+        files.ftruncate(opened.fd, 0);
+        if (open.length > 0) append(opened, { is: 'open', ids: open });
+      });
+    },
+    remove() {
+      try {
+        files.unlink(path);
+      } catch (error) {
+        if (errnoOf(error) !== 'ENOENT') throw ioFault(error, path, 'unwritable');
+      }
+    },
+  };
+}
+
+/** A line that can not be read may have been a block: counted as one, which only ever lets go sooner. */
+function turnOf(lines: readonly (Line | null)[]): Turn {
+  const open = lines.findLast((line) => line?.is === 'open');
+  return {
+    blocks: lines.flatMap((line) => (line?.is === 'open' ? [] : [line?.print ?? ''])),
+    open: open?.is === 'open' ? open.ids : [],
+  };
+}
+
+function lineOf(text: string): Line | null {
+  try {
+    const { is, print, nonce, ids } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    if (is === 'block' && typeof print === 'string' && typeof nonce === 'string') return { is, print, nonce };
+    if (is === 'open' && Array.isArray(ids) && ids.every((id) => typeof id === 'string')) return { is, ids };
+    return null;
+  } catch {
+    return null; // torn by a kill; see `turnOf`
+  }
+}
