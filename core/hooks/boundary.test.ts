@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import {
+  AT_REST,
+  afterBlock,
+  afterContinue,
+  HOOK_EVENTS,
+  type HookEvent,
+  harnessOf,
+  heldOf,
+  LOOP,
+  MOST_BLOCKS,
+  MOST_CONTINUES,
+  type Moment,
+  type Move,
+  moveAt,
+  type Pacing,
+  pacedAt,
+  pacingIn,
+  type Turn,
+} from './index.ts';
+
+const NONE = [0, 0, 0, 0, 0] as const;
+const turn = (given: Partial<Turn> = {}): Turn => ({
+  ...{ event: 'Stop', session: 's', cwd: '/tmp', id: null, persona: null, stopHookActive: null },
+  ...{ lastMessage: null, failure: null, isSubagent: false },
+  ...given,
+});
+const moment = (given: Partial<Moment> = {}): Moment => ({
+  ...{ event: 'Stop', carries: { text: true, block: true }, gates: { lacks: null, warnings: [] }, pending: NONE },
+  ...{ waiting: '', pacing: AT_REST, stopHookActive: null, lastMessage: null, failure: null, isSubagent: false },
+  ...{ delivery: 'inject', onStop: 'continue', now: 0 },
+  ...given,
+});
+const OPEN = { lacks: 'decision: none was asked for', warnings: [] };
+
+describe('what is drained when', () => {
+  const injected = (event: HookEvent, pending: Moment['pending']): Move => moveAt(moment({ event, pending }));
+
+  test('all of it at SessionStart and UserPromptSubmit', () => {
+    for (const event of ['SessionStart', 'UserPromptSubmit'] as const) {
+      assert.deepEqual(injected(event, [0, 0, 0, 0, 1]), { is: 'inject', upTo: 4 });
+      assert.deepEqual(injected(event, NONE), { is: 'allow' });
+    }
+  });
+
+  test('priority 0 and 1 after a tool call', () => {
+    assert.deepEqual(injected('PostToolUse', [0, 1, 9, 0, 0]), { is: 'inject', upTo: 1 });
+    assert.deepEqual(injected('PostToolUse', [0, 0, 9, 9, 9]), { is: 'allow' });
+  });
+
+  test('inbox-gates 8.2: nothing at PreCompact, SessionEnd, PreToolUse and after a failure of the model', () => {
+    for (const event of ['PreCompact', 'SessionEnd', 'PreToolUse', 'StopFailure'] as const)
+      assert.deepEqual(injected(event, [9, 9, 9, 9, 9]), { is: 'allow' });
+  });
+
+  test('nothing for a helper of the agent: what it is shown the persona has not seen', () => {
+    for (const event of HOOK_EVENTS)
+      assert.deepEqual(moveAt(moment({ event, isSubagent: true, pending: [1, 1, 1, 1, 1], gates: OPEN })), {
+        is: 'allow',
+      });
+  });
+
+  test('inbox-gates 8.13: an idle session that is at a Stop drains what is urgent, and leaves the rest', () => {
+    assert.deepEqual(injected('Stop', [1, 0, 0, 0, 0]), { is: 'inject', upTo: 1 });
+    assert.deepEqual(injected('Stop', [0, 0, 5, 5, 5]), { is: 'allow' });
+    assert.deepEqual(moveAt(moment({ pending: [1, 0, 0, 0, 0], onStop: 'leave' })), { is: 'allow' });
+  });
+});
+
+describe('gates at a Stop', () => {
+  test('go first, and what is pending goes into the reason', () => {
+    assert.deepEqual(moveAt(moment({ gates: OPEN, pending: [1, 0, 0, 0, 0] })), { is: 'block', tells: 'inject' });
+    assert.deepEqual(moveAt(moment({ gates: OPEN, pending: [0, 0, 0, 0, 1] })), { is: 'block', tells: 'inject' });
+    assert.deepEqual(moveAt(moment({ gates: OPEN, pending: [0, 0, 1, 0, 0], delivery: 'doorbell' })), {
+      ...{ is: 'block', tells: 'ring' },
+    });
+    assert.deepEqual(moveAt(moment({ gates: OPEN })), { is: 'block', tells: null });
+  });
+
+  test('inbox-gates 8.9: to stop twice within a minute does not pass a strict gate', () => {
+    let pacing = AT_REST;
+    for (let n = 0; n < MOST_BLOCKS; n += 1) {
+      const said = moment({ gates: OPEN, pacing, stopHookActive: n > 0, lastMessage: `done, ${n}`, now: n * 1000 });
+      assert.equal(moveAt(said).is, 'block');
+      pacing = afterBlock(pacing, heldOf(OPEN.lacks, said.lastMessage), said.now);
+    }
+    assert.equal(moveAt(moment({ gates: OPEN, pacing, stopHookActive: true, lastMessage: 'again' })).is, 'allow');
+  });
+
+  test('do not hold it again when nothing changed since; anything that did holds it', () => {
+    const pacing = afterBlock(AT_REST, heldOf(OPEN.lacks, 'done'), 0);
+    const again = { gates: OPEN, pacing, stopHookActive: true, lastMessage: 'done' };
+    assert.equal(moveAt(moment(again)).is, 'allow');
+    assert.equal(moveAt(moment({ ...again, lastMessage: 'really done' })).is, 'block');
+    assert.equal(moveAt(moment({ ...again, gates: { lacks: 'another', warnings: [] } })).is, 'block');
+    assert.equal(moveAt(moment({ ...again, pending: [0, 0, 0, 1, 0] })).is, 'block');
+    const worked = pacedAt(pacing, turn({ event: 'PostToolUse' }));
+    assert.equal(moveAt(moment({ ...again, pacing: worked })).is, 'block');
+  });
+
+  test('do not hold an agent whose model can not be asked', () => {
+    assert.equal(moveAt(moment({ gates: OPEN, failure: 'rate_limit', pending: [1, 1, 1, 1, 1] })).is, 'allow');
+  });
+
+  test('a block at UserPromptSubmit takes no items with it: its reason is shown to the person', () => {
+    const move = moveAt(moment({ event: 'UserPromptSubmit', gates: OPEN, pending: [1, 1, 1, 1, 1] }));
+    assert.deepEqual(move, { is: 'block', tells: null });
+  });
+
+  test('do not hold where the harness can not be held', () => {
+    const carries = { text: true, block: false };
+    for (const event of HOOK_EVENTS) assert.notEqual(moveAt(moment({ event, carries, gates: OPEN })).is, 'block');
+  });
+});
+
+describe('a doorbell', () => {
+  const ring = (event: HookEvent, pacing: Pacing): Move =>
+    moveAt(moment({ event, pacing, delivery: 'doorbell', pending: [1, 0, 0, 0, 0], waiting: 'a' }));
+
+  test('rings at each prompt, and in the middle of a turn only for what is new', () => {
+    const rung = { ...AT_REST, rung: 'a' };
+    for (const event of ['SessionStart', 'UserPromptSubmit'] as const) assert.equal(ring(event, rung).is, 'ring');
+    for (const event of ['PostToolUse', 'Stop'] as const) {
+      assert.equal(ring(event, rung).is, 'allow');
+      assert.equal(ring(event, AT_REST).is, 'ring');
+    }
+  });
+});
+
+describe('a turn', () => {
+  const held = afterBlock(AT_REST, 'x', 5);
+
+  test('begins with a prompt, a session, another name, or a Stop that nothing of ours let go on', () => {
+    const begun = { ...AT_REST, stops: [5] };
+    assert.deepEqual(pacedAt(held, turn({ event: 'UserPromptSubmit' })), begun);
+    assert.deepEqual(pacedAt(held, turn({ event: 'SessionStart' })), begun);
+    assert.deepEqual(pacedAt(held, turn({ stopHookActive: false })), begun);
+    assert.deepEqual(pacedAt({ ...held, turn: 'a' }, turn({ stopHookActive: true, id: 'b' })), { ...begun, turn: 'b' });
+  });
+
+  test('goes on otherwise', () => {
+    assert.equal(pacedAt(held, turn({ stopHookActive: true })), held);
+    assert.equal(pacedAt(held, turn({ stopHookActive: null })), held);
+    assert.equal(pacedAt(held, turn({ event: 'UserPromptSubmit', isSubagent: true })), held);
+  });
+
+  test('is kept as JSON; what does not fit is a session at rest', () => {
+    assert.deepEqual(pacingIn(JSON.parse(JSON.stringify(held))), held);
+    for (const odd of [null, 7, 'x', [], {}, { blocks: -1, stops: ['x'], held: 7, moved: 1, continued: 1.5 }])
+      assert.deepEqual(pacingIn(odd), AT_REST);
+  });
+});
+
+/** A harness at its worst: any event in any order, any word of its turns, the clock standing still or jumping. */
+const calls = fc.array(
+  fc.record({
+    event: fc.constantFrom<HookEvent>('Stop', 'Stop', 'Stop', 'Stop', 'PostToolUse', 'PreCompact'),
+    stopHookActive: fc.constantFrom(true, true, null),
+    lastMessage: fc.option(fc.constantFrom('a', 'b', 'c')),
+    lacks: fc.option(fc.constantFrom('x', 'y')),
+    pending: fc.tuple(fc.nat(2), fc.nat(2), fc.nat(2), fc.nat(2), fc.nat(2)),
+    delivery: fc.constantFrom('inject' as const, 'doorbell' as const),
+    waiting: fc.constantFrom('1', '2'),
+    passes: fc.integer({ min: 0, max: 200_000 }),
+  }),
+  { maxLength: 60 },
+);
+
+interface Told {
+  readonly call: { readonly event: HookEvent; readonly lacks: string | null };
+  readonly move: Move;
+  readonly now: number;
+}
+
+function played(asked: typeof calls extends fc.Arbitrary<infer T> ? T : never, words: Partial<Turn>): readonly Told[] {
+  const harness = harnessOf('claude', null);
+  assert.ok(harness !== null);
+  let pacing = AT_REST;
+  let now = 0;
+  return asked.map((call) => {
+    now += call.passes;
+    const said = turn({ event: call.event, stopHookActive: call.stopHookActive, ...words });
+    pacing = pacedAt(pacing, said);
+    const { event, pending, waiting, delivery, lastMessage } = call;
+    const gates = { lacks: call.lacks, warnings: [] };
+    const { stopHookActive } = said;
+    const carries = harness.carries(said);
+    const move = moveAt(
+      moment({ event, carries, gates, pending, waiting, pacing, stopHookActive, lastMessage, delivery, now }),
+    );
+    if (event === 'Stop' && move.is === 'block')
+      pacing = afterBlock(pacing, heldOf(call.lacks ?? '', lastMessage), now);
+    else if (event === 'Stop' && move.is !== 'allow') pacing = { ...afterContinue(pacing, now), rung: waiting };
+    pacing = pacingIn(JSON.parse(JSON.stringify(pacing)));
+    return { call, move, now };
+  });
+}
+
+describe('bounds, whatever a harness does', () => {
+  test(`one turn is held ${MOST_BLOCKS} times by gates and goes on ${MOST_CONTINUES} times for mail, at the most`, () => {
+    fc.assert(
+      fc.property(calls, (asked) => {
+        const stops = played(asked, {}).filter(({ call }) => call.event === 'Stop');
+        assert.ok(stops.filter(({ move }) => move.is === 'block').length <= MOST_BLOCKS);
+        assert.ok(stops.filter(({ move }) => move.is === 'inject' || move.is === 'ring').length <= MOST_CONTINUES);
+      }),
+    );
+  });
+
+  test('a harness that calls every Stop a new turn is let go after a few in a short time', () => {
+    fc.assert(
+      fc.property(calls, (asked) => {
+        const on = played(asked, { stopHookActive: false }).filter(
+          ({ call, move }) => call.event === 'Stop' && move.is !== 'allow',
+        );
+        for (const [n, { now }] of on.entries()) {
+          const before = on[n - LOOP.stops];
+          assert.ok(before === undefined || now - before.now >= LOOP.withinMs);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('nothing is held without a gate that is open, nothing is told without something pending', () => {
+    fc.assert(
+      fc.property(calls, (asked) => {
+        for (const [n, { call, move }] of played(asked, {}).entries()) {
+          if (move.is === 'block') assert.notEqual(call.lacks, null);
+          if (move.is === 'inject') assert.ok(asked[n]?.pending.slice(0, move.upTo + 1).some((count) => count > 0));
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,18 @@
+/** Major, minor, patch. */
+export type Version = readonly [number, number, number];
+
+/** The first `N.N.N` in a text such as `2.1.163 (Claude Code)`; null: there is none. */
+export function versionIn(text: string): Version | null {
+  const [, major, minor, patch] = /(\d{1,6})\.(\d{1,6})\.(\d{1,6})/.exec(text) ?? [];
+  return patch === undefined ? null : [Number(major), Number(minor), Number(patch)];
+}
+
+/** A version that is not known counts as older than any. */
+export function isFrom(version: Version | null, first: Version): boolean {
+  if (version === null) return false;
+  for (const [at, number] of first.entries()) {
+    const ours = version[at] ?? 0;
+    if (ours !== number) return ours > number;
+  }
+  return true;
+}

@@ -1,0 +1,22 @@
+export {
+  LOOP,
+  MOST_BLOCKS,
+  MOST_CONTINUES,
+  type Moment,
+  type Move,
+  moveAt,
+  type Verdict,
+} from './boundary.ts';
+export {
+  type Answer,
+  type Carries,
+  HARNESS_NAMES,
+  type Harness,
+  HOOK_EVENTS,
+  type HookEvent,
+  harnessOf,
+  hookEventOf,
+  type Reply,
+  type Turn,
+} from './harness/index.ts';
+export { AT_REST, afterBlock, afterContinue, heldOf, type Pacing, pacedAt, pacingIn } from './pacing.ts';

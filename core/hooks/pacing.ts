@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import type { Instant } from '../model/index.ts';
+import type { Turn } from './harness/index.ts';
+
+/** What is remembered of a session between two calls of its hook, so that nobody is held for ever. */
+export interface Pacing {
+  /** The harness's name for the turn; null where it has none. */
+  readonly turn: string | null;
+  /** How often gates held this turn. */
+  readonly blocks: number;
+  /** How often mail let this turn go on. */
+  readonly continued: number;
+  /** What the gates said last in this turn, and what the agent had said; null: they did not hold it. */
+  readonly held: string | null;
+  /** The agent did something since. */
+  readonly moved: boolean;
+  /** When turns were made to go on, the newest last. */
+  readonly stops: readonly Instant[];
+  /** What was pending when it was rung for; null: not rung yet. */
+  readonly rung: string | null;
+}
+
+export const AT_REST: Pacing = {
+  turn: null,
+  blocks: 0,
+  continued: 0,
+  held: null,
+  moved: false,
+  stops: [],
+  rung: null,
+};
+
+/** As many as the loop guard looks at, and no more. */
+export const STOPS_KEPT = 8;
+
+/**
+ * The pacing that a call begins with. A turn is a new one when the harness names another, when a prompt or a session began
+ * it, and at a Stop of which the harness says that no hook let it go on: a block of ours would have.
+ */
+export function pacedAt(kept: Pacing, { event, id, stopHookActive, isSubagent }: Turn): Pacing {
+  if (isSubagent) return kept;
+  const begins = event === 'SessionStart' || event === 'UserPromptSubmit';
+  const isOther = id !== null && kept.turn !== null && id !== kept.turn;
+  if (begins || isOther || (event === 'Stop' && stopHookActive === false)) {
+    return { ...AT_REST, turn: id, stops: kept.stops, rung: kept.rung };
+  }
+  const turn = id ?? kept.turn;
+  const moved = kept.moved || (event === 'PostToolUse' && kept.held !== null);
+  return turn === kept.turn && moved === kept.moved ? kept : { ...kept, turn, moved };
+}
+
+/** After gates held the turn. */
+export function afterBlock(pacing: Pacing, held: string, now: Instant): Pacing {
+  return { ...stopped(pacing, now), blocks: pacing.blocks + 1, held, moved: false };
+}
+
+/** After mail let the turn go on. */
+export function afterContinue(pacing: Pacing, now: Instant): Pacing {
+  return { ...stopped(pacing, now), continued: pacing.continued + 1 };
+}
+
+function stopped(pacing: Pacing, now: Instant): Pacing {
+  return { ...pacing, stops: [...pacing.stops, now].slice(-STOPS_KEPT) };
+}
+
+/** The same text when the gates lack the same and the agent said nothing new. */
+export function heldOf(lacks: string, lastMessage: string | null): string {
+  return createHash('sha256')
+    .update(JSON.stringify([lacks, lastMessage]))
+    .digest('hex')
+    .slice(0, 32);
+}
+
+/** As JSON has it; anything that does not fit is a session at rest. */
+export function pacingIn(value: unknown): Pacing {
+  if (value === null || typeof value !== 'object') return AT_REST;
+  const { turn, blocks, continued, held, moved, stops, rung } = value as Partial<Record<keyof Pacing, unknown>>;
+  return {
+    turn: textOr(turn),
+    blocks: countOr(blocks),
+    continued: countOr(continued),
+    held: textOr(held),
+    moved: moved === true,
+    stops: Array.isArray(stops) ? stops.filter((at) => typeof at === 'number').slice(-STOPS_KEPT) : [],
+    rung: textOr(rung),
+  };
+}
+
+const textOr = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const countOr = (value: unknown): number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
