@@ -7,4 +7,4 @@ export {
   lend,
   type TakeOver,
 } from './drain.ts';
-export { MAX_TEXT, MIN_TEXT } from './render.ts';
+export { MAX_TEXT, MIN_TEXT, type Rendered, type RenderOptions, render } from './render.ts';

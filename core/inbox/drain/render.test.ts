@@ -63,6 +63,7 @@ describe('the text that a session is shown', () => {
     const { text, ids } = shown([item(1, 'a'), item(2, 'b'.repeat(20_000)), item(3, 'c')], { left: 4 });
     assert.deepEqual(ids, [1]);
     assert.match(text, /\n\[6 more pending: hivebar inbox list ada --pending\]\n<\/system-reminder>$/);
+    assert.match(shown([item(1, 'a')], { left: 1000 }).text, /\n\[1000 or more pending: /);
   });
 
   test('the first text alone is cut when it must be, and the marker says how to have all of it', () => {
@@ -222,7 +223,7 @@ describe('nothing that others wrote ends the frame', () => {
 
   test('never over the room, order kept, the frame whole, code points whole, priority 0 named, one at least', () => {
     fc.assert(
-      fc.property(many, text, room, fc.nat(50), (parts, persona, size, left) => {
+      fc.property(many, text, room, fc.oneof(fc.nat(50), fc.constant(1000)), (parts, persona, size, left) => {
         const sorted = [...parts].sort((a, b) => a.priority - b.priority);
         const items = sorted.map((part, n) => item(n + 101, part.content, part));
         const { text: block, ids } = shown(items, { persona, room: size, left });
