@@ -13,10 +13,10 @@ export interface Lock extends Disposable {
 }
 
 /** `by` is the descriptor that carries the lock: the given one, or another that the way had to open. */
-type Answer = { readonly is: 'got'; readonly by: number } | { readonly is: 'held' };
+export type LockAnswer = { readonly is: 'got'; readonly by: number } | { readonly is: 'held' };
 
 /** Tries to lock an open file, without waiting. @throws Error when the way itself does not work here. */
-export type LockWay = (fd: number, path: string) => Answer;
+export type LockWay = (fd: number, path: string) => LockAnswer;
 
 const LOCK_EX = 2;
 const LOCK_NB = 4;
@@ -67,7 +67,7 @@ function closing(disk: Disk, ...fds: readonly number[]): () => void {
   };
 }
 
-function firstThatWorks(ways: readonly LockWay[], fd: number, path: string): Answer {
+export function firstThatWorks(ways: readonly LockWay[], fd: number, path: string): LockAnswer {
   const failures: string[] = [];
   for (const way of ways) {
     try {
@@ -79,7 +79,7 @@ function firstThatWorks(ways: readonly LockWay[], fd: number, path: string): Ans
   throw new Error(`no way to lock a file works here (${failures.join('; ')})`);
 }
 
-function platformWays(): readonly LockWay[] {
+export function platformWays(): readonly LockWay[] {
   switch (process.platform) {
     case 'linux':
       return [flockByKoffi, flockByUtilLinux];
@@ -95,7 +95,7 @@ function platformWays(): readonly LockWay[] {
 let flock: ((fd: number, operation: number) => number) | undefined;
 
 /** The system call itself, found in the C library this process already has. */
-export function flockByKoffi(fd: number): Answer {
+export function flockByKoffi(fd: number): LockAnswer {
   const { load, errno, os } = koffi();
   flock ??= load(null).func('int flock(int fd, int operation)') as unknown as (fd: number, op: number) => number;
   for (;;) {
@@ -110,7 +110,7 @@ export function flockByKoffi(fd: number): Answer {
  * Has flock(1) of util-linux lock our open file: the lock belongs to the open file description, so it stays with this process
  * after the child is gone.
  */
-export function flockByUtilLinux(fd: number): Answer {
+export function flockByUtilLinux(fd: number): LockAnswer {
   const { status, error, stderr } = spawnSync('flock', ['-n', '-x', '3'], { stdio: ['ignore', 'ignore', 'pipe', fd] });
   if (error) throw error;
   if (status === 0) return { is: 'got', by: fd };
@@ -121,7 +121,7 @@ export function flockByUtilLinux(fd: number): Answer {
 const O_EXLOCK = 0x20;
 
 /** macOS takes an flock while it opens a file; not verified on a machine. */
-function flockByOpenFlag(fd: number, path: string): Answer {
+function flockByOpenFlag(fd: number, path: string): LockAnswer {
   try {
     const locked = fs.openSync(
       path,
@@ -141,7 +141,7 @@ const LOCKFILE_EXCLUSIVE_LOCK = 2;
 const ERROR_LOCK_VIOLATION = 33;
 
 /** Windows; not verified on a machine. The handle comes from libuv, whose symbols node.exe exports. */
-function lockFileExByKoffi(fd: number): Answer {
+function lockFileExByKoffi(fd: number): LockAnswer {
   const { load } = koffi();
   const handleOf = load(null).func('void *uv_get_osfhandle(int fd)');
   const kernel = load('kernel32.dll');

@@ -51,6 +51,21 @@ export function openForRead(disk: Disk, path: string): Omit<Opened, 'created'> |
   }
 }
 
+/**
+ * Opens a private file that is there for reading, appending and cutting under the same checks; null when nothing is there.
+ *
+ * @throws Fault `unwritable`
+ */
+export function openToChange(disk: Disk, path: string): Opened | null {
+  try {
+    const fd = disk.files.open(path, O.RDWR | O.APPEND | CAREFUL, 0);
+    return { fd, stat: checked(disk, path, fd, 'unwritable', false), created: false };
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw ioFault(error, path, 'unwritable');
+  }
+}
+
 /** Runs `create`, and once more with the directories made if they were missing. */
 export function withDirectories<T>(disk: Disk, path: string, create: () => T): T {
   try {

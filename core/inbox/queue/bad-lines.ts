@@ -1,0 +1,42 @@
+import { type Disk, ioFault, openForAppend } from '../../state/index.ts';
+import { writeAll } from './bytes.ts';
+
+/** Beyond this the file of bad lines begins anew. */
+const MOST_BYTES = 1024 * 1024;
+const MOST_CHARS = 64 * 1024;
+
+export interface BadLine {
+  readonly line: string;
+  readonly why: string;
+}
+
+/**
+ * Puts bad lines aside into `FILE.bad` (0600), each as it was but for what is over 64 Ki characters. The file is bounded:
+ * it begins anew at 1 MiB. What can not be put aside is logged: lines behind it must not wait for the sake of a bad one.
+ */
+export function putAside(disk: Disk, queue: string, lines: readonly BadLine[]): void {
+  if (lines.length === 0) return;
+  const path = `${queue}.bad`;
+  const { log } = disk;
+  const first = lines[0]?.why ?? '';
+  log.warn(`${queue}: ${lines.length} bad lines, put aside in ${path}; the first: ${first}`, { path: queue });
+  try {
+    const { fd, stat } = openForAppend(disk, path);
+    try {
+      let size = stat.size;
+      for (const { line } of lines) {
+        const bytes = Buffer.from(`${line.slice(0, MOST_CHARS)}\n`);
+        if (size + bytes.length > MOST_BYTES) {
+          disk.files.ftruncate(fd, 0);
+          size = 0;
+        }
+        writeAll(disk, fd, bytes);
+        size += bytes.length;
+      }
+    } finally {
+      disk.files.close(fd);
+    }
+  } catch (error) {
+    log.warn(`${ioFault(error, path, 'unwritable').message}; bad lines are lost`, { path: queue });
+  }
+}

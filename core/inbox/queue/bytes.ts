@@ -1,0 +1,30 @@
+import { type Disk, refusal } from '../../state/index.ts';
+
+/** A queue, or what waits of one, is read whole. */
+const MOST_BYTES = 64 * 1024 * 1024;
+const AT_ONCE = 64 * 1024;
+
+/** Everything in an open file. @throws Fault `unreadable` when that is over 64 MiB */
+export function readFrom({ files }: Disk, fd: number, path: string): Uint8Array {
+  const { size } = files.fstat(fd);
+  if (size > MOST_BYTES) {
+    throw refusal(path, `has ${size} bytes, over ${MOST_BYTES}; nothing of it was taken, move it away`, 'unreadable');
+  }
+  const parts: Uint8Array[] = [];
+  for (let at = 0; ; ) {
+    const part = Buffer.alloc(Math.max(AT_ONCE, size - at));
+    const got = files.read(fd, part, at);
+    if (got === 0) return Buffer.concat(parts);
+    parts.push(part.subarray(0, got));
+    at += got;
+  }
+}
+
+/** @throws what `write` throws, or an error when it makes no progress */
+export function writeAll({ files }: Disk, fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) {
+    const wrote = files.write(fd, bytes.subarray(done));
+    if (wrote === 0) throw new Error('the disk takes no more bytes');
+    done += wrote;
+  }
+}

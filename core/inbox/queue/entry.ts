@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import type { Instant } from '../../model/index.ts';
+import { ITEM_TYPES, type ItemType, type NewItem, type Priority } from '../item.ts';
+import { MAX_CONTENT, MAX_NAME } from '../mail.ts';
+
+/** What a line of the queue says; whom it is for is said by the file it lies in. */
+export type Entry = Omit<NewItem, 'to' | 'session'>;
+
+export type EntryRead = { readonly is: 'entry'; readonly entry: Entry } | { readonly is: 'bad'; readonly why: string };
+
+/** Longest key that the store has, in characters. */
+const MAX_KEY = 500;
+const LAST_INSTANT = 8.64e15;
+const NO_SOURCE = 'queue';
+/** A word of the oldest writers: one agent's word to another. */
+const OLD_TYPES: Readonly<Record<string, ItemType>> = { nudge: 'agent' };
+
+/**
+ * A line of the queue (inbox and gates 2). Lenient where a message would be lost for a detail: everything but `content`
+ * may be absent, null or a zero value of Go; what is unknown is ignored, an unknown `type` is an `event`, a priority
+ * outside of 0-4 is the nearest, a blank `source` is `queue`. A field of another type than the table's makes the line bad.
+ *
+ * @param now taken for an absent `timestamp`
+ */
+export function entryOf(line: string, now: Instant): EntryRead {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    return bad(error instanceof Error ? error.message : String(error));
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return bad('no JSON object');
+  const { id, type, source, content, priority, timestamp, dedup_key: key, ttl_seconds: ttl } = present(value);
+  if (typeof content !== 'string') return bad('"content" is not text');
+  if (Buffer.byteLength(content) > MAX_CONTENT) return bad(`"content" has over ${MAX_CONTENT} bytes`);
+  for (const [name, text] of Object.entries({ id, type, source, dedup_key: key })) {
+    if (text !== undefined && typeof text !== 'string') return bad(`"${name}" is not text`);
+  }
+  if (priority !== undefined && !Number.isInteger(priority)) return bad('"priority" is not a whole number');
+  if (timestamp !== undefined && !isSpan(timestamp)) return bad('"timestamp" is not a time in milliseconds');
+  if (ttl !== undefined && !isSpan(ttl)) return bad('"ttl_seconds" is not a number of seconds');
+  const created = Math.floor(timestamp ?? 0) || now;
+  const entry: Entry = {
+    type: typeOf(type as string | undefined),
+    source: sourceOf(source as string | undefined),
+    content: content.toWellFormed(),
+    priority: nearest(priority as number | undefined),
+    created,
+    expires: ttl === undefined || ttl === 0 ? null : Math.min(LAST_INSTANT, created + ttl * 1000),
+    dedupKey: keyOf(key as string | undefined),
+  };
+  return { is: 'entry', entry };
+}
+
+/**
+ * The entry as a line, with its LF. Whole milliseconds and seconds, as the schema has them: a life is rounded up. Text that no
+ * encoding can carry becomes U+FFFD.
+ *
+ * @param id a uuid
+ */
+export function lineOf({ type, source, content, priority, created, expires, dedupKey }: Entry, id: string): string {
+  const timestamp = Math.floor(created);
+  const ttl = expires === null ? {} : { ttl_seconds: Math.max(1, Math.ceil((expires - timestamp) / 1000)) };
+  const key = dedupKey === null ? {} : { dedup_key: dedupKey.toWellFormed() };
+  const text = { source: source.toWellFormed(), content: content.toWellFormed() };
+  return `${JSON.stringify({ id, type, ...text, priority, timestamp, ...key, ...ttl })}\n`;
+}
+
+/** Its fields; null says the same as absent, as it does in Go and Rust. */
+function present(value: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
+}
+
+function typeOf(word: string | undefined): ItemType {
+  if (word === undefined) return 'event';
+  const known = ITEM_TYPES.find((type) => type === word);
+  return known ?? (Object.hasOwn(OLD_TYPES, word) ? OLD_TYPES[word] : undefined) ?? 'event';
+}
+
+/** As a name has to be: one line, not too long. */
+function sourceOf(text: string | undefined): string {
+  const line = (text ?? '').replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+  return line.slice(0, MAX_NAME).toWellFormed().trim() || NO_SOURCE;
+}
+
+/** One that is too long becomes its hash: the same key is still the same item. */
+function keyOf(text: string | undefined): string | null {
+  if (text === undefined || text === '') return null;
+  const key = text.toWellFormed();
+  return key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
+}
+
+function nearest(priority: number | undefined): Priority {
+  return (priority === undefined ? 2 : Math.min(4, Math.max(0, priority)) + 0) as Priority;
+}
+
+function isSpan(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= LAST_INSTANT;
+}
+
+function bad(why: string): EntryRead {
+  return { is: 'bad', why };
+}

@@ -1,0 +1,67 @@
+import type { Fault } from '../../model/index.ts';
+import { ioFault } from '../../state/index.ts';
+import type { QueueMachine } from './machine.ts';
+import { hasQueues, placesOf, type QueueSession } from './places.ts';
+import { type Insert, takeOver } from './take-over.ts';
+
+export interface TakeOverAll {
+  readonly machine: QueueMachine;
+  /** Hivebar's directory for state. */
+  readonly state: string;
+  /** All that are kept, of every persona, and the one that asks if it is not kept yet. */
+  readonly sessions: readonly QueueSession[];
+  /** Whose queues; null: everybody's. */
+  readonly persona: string | null;
+  readonly insert: Insert;
+  /** For all locks together: 250 for a hook; 0 for the tray, which looks again with its next tick. */
+  readonly waitMs: number;
+}
+
+export interface AllTakenOver {
+  readonly items: number;
+  readonly bad: number;
+  /** Files whose lock was not to be had; they are as they were. */
+  readonly held: readonly string[];
+  /** What went wrong; each other file was looked at all the same. */
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Takes over every queue of one persona or of all: the step before a drain, and the tray's look once a tick. Without lines it
+ * costs two looks a file. Never throws for a file; also a failing `insert` is one of the faults, and its lines
+ * wait for the next time.
+ */
+export function takeOverAll({ machine, state, sessions, persona, insert, waitMs }: TakeOverAll): AllTakenOver {
+  const { clock, disk } = machine;
+  const until = clock.monotonic() + waitMs;
+  const held: string[] = [];
+  const faults: Fault[] = [];
+  let items = 0;
+  let bad = 0;
+  const orFault = <T>(path: string, instead: T, look: () => T): T => {
+    try {
+      return look();
+    } catch (error) {
+      faults.push(ioFault(error, path, 'unreadable'));
+      return instead;
+    }
+  };
+  const folders = new Map<string, boolean>();
+  const isThere = (folder: string): boolean => {
+    const known = folders.get(folder) ?? orFault(folder, false, () => hasQueues(disk, folder));
+    folders.set(folder, known);
+    return known;
+  };
+  for (const { path, persona: whose, folder } of placesOf(state, sessions)) {
+    if (persona !== null && whose !== persona) continue;
+    if (folder !== null && !isThere(folder)) continue;
+    const taken = orFault(path, null, () =>
+      takeOver(machine, { path, persona: whose }, insert, Math.max(0, until - clock.monotonic())),
+    );
+    if (taken === null) continue;
+    items += taken.items;
+    bad += taken.bad;
+    if (taken.isHeld) held.push(path);
+  }
+  return { items, bad, held, faults };
+}

@@ -1,0 +1,195 @@
+import { dirname } from 'node:path';
+import { faultOf } from '../../model/index.ts';
+import { type Disk, ioFault, type LockedFile, openLocked, pause, syncDirectory } from '../../state/index.ts';
+import type { NewItem } from '../item.ts';
+import { type BadLine, putAside } from './bad-lines.ts';
+import { readFrom, writeAll } from './bytes.ts';
+import { copyBytes, copyOf, type WholeCopy } from './copy.ts';
+import { endsLine, endsTorn, markOf, piecesOf } from './lines.ts';
+import type { QueueMachine } from './machine.ts';
+
+export interface Queue {
+  readonly path: string;
+  /** Whose agent its lines are for. */
+  readonly persona: string;
+}
+
+/** Stores all of them in one transaction, durable when it returns; a key that was stored before is ignored. */
+export type Insert = (items: readonly NewItem[]) => unknown;
+
+export interface TakenOver {
+  /** Lines that are in the database now, whether they were new or not. */
+  readonly items: number;
+  /** Lines that were put aside. */
+  readonly bad: number;
+  /** Another process had a lock all the time, so there may be lines left. */
+  readonly isHeld: boolean;
+}
+
+const NOTHING: TakenOver = { items: 0, bad: 0, isHeld: false };
+const HELD: TakenOver = { ...NOTHING, isHeld: true };
+const EVERYONE = { is: 'everyone' } as const;
+/** By the seed's "Dedup key conventions". */
+const isBroadcast = (key: string): boolean => key.startsWith('broadcast:');
+/** What a writer without a lock gets to end its line. */
+const GRACE_MS = 10;
+const GRACES = 5;
+const ATTEMPTS = 3;
+
+/**
+ * Takes the lines of a queue over into the database (inbox and gates 3, steps 2-4). The file is read and emptied through its
+ * locked descriptor, never unlinked: who waits for the lock would write into a file without a name.
+ *
+ * A crash at any point loses nothing and doubles nothing, also of lines without a key. In this order, each step synced: a mark
+ * is appended to the queue; the lines go to `FILE.draining` under the mark's name; the queue is emptied, and with it
+ * the mark; the lines are inserted; the copy is emptied. So a whole copy whose mark is not in the queue is what a crash
+ * left, and is inserted first; any other copy is of lines that are still in the queue. A line without a key gets
+ * one of the mark's name and its place, which is the same when the copy is read again. The lock of the copy is
+ * held all the time, so that one process at a time takes over.
+ *
+ * @param waitMs how long to wait for both locks together
+ * @throws Fault `unwritable`, `unreadable` or `no-space`, and what `insert` throws: the lines wait in the copy then
+ */
+export function takeOver(machine: QueueMachine, queue: Queue, insert: Insert, waitMs: number): TakenOver {
+  const { disk, clock, ways } = machine;
+  const { path } = queue;
+  const copyPath = `${path}.draining`;
+  const until = clock.monotonic() + waitMs;
+  const open = (file: string, how: 'create' | 'existing') =>
+    openLocked(disk, file, how, Math.max(0, until - clock.monotonic()), ways);
+  try {
+    if (isEmpty(disk, path) && isEmpty(disk, copyPath)) return NOTHING;
+    const drainer = open(copyPath, 'create');
+    if (drainer.is !== 'got') return HELD;
+    using copy = drainer.file;
+    if (copy.created) syncDirectory(disk, dirname(copyPath));
+
+    let done = NOTHING;
+    const left = copyOf(readFrom(disk, copy.fd, copyPath));
+    if (left.is === 'whole') {
+      const queued = open(path, 'existing');
+      if (queued.is === 'held') return HELD;
+      if (queued.is === 'missing' || !holdsMark(disk, queued.file, left.nonce, path)) {
+        done = absorbed(machine, queue, left, insert);
+      }
+    }
+    if (left.is !== 'none') disk.files.ftruncate(copy.fd, 0);
+
+    const queued = open(path, 'existing');
+    if (queued.is === 'missing') return done;
+    if (queued.is === 'held') return { ...done, isHeld: true };
+    const taken = cut(machine, queued.file, copy, path);
+    if (taken.is === 'none') return done;
+    if (taken.is === 'busy') return { ...done, isHeld: true };
+    const more = absorbed(machine, queue, taken, insert);
+    disk.files.ftruncate(copy.fd, 0);
+    return { items: done.items + more.items, bad: done.bad + more.bad, isHeld: false };
+  } catch (error) {
+    throw ioFault(error, path, 'unwritable');
+  }
+}
+
+/** Cheap, without opening anything. */
+function isEmpty({ files }: Disk, path: string): boolean {
+  return (files.lstat(path)?.size ?? 0) === 0;
+}
+
+/** Whether the lines of this copy are still in the queue. */
+function holdsMark(disk: Disk, file: LockedFile, nonce: string, path: string): boolean {
+  using queue = file;
+  return Buffer.from(readFrom(disk, queue.fd, path)).includes(markOf(nonce));
+}
+
+type Cut = WholeCopy | { readonly is: 'none' } | { readonly is: 'busy' };
+
+/**
+ * Moves what is in the queue to the empty copy, and lets go of the queue. `busy`: somebody writes without the lock all the
+ * time, and everything stays where it is.
+ */
+function cut({ disk, random }: QueueMachine, file: LockedFile, copy: LockedFile, path: string): Cut {
+  using queue = file;
+  const { files } = disk;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const body = settled(disk, queue.fd, path);
+    if (body.length === 0) return { is: 'none' };
+    const nonce = random.hex(16);
+    const mark = Buffer.from(`${endsLine(body) ? '' : '\n'}${markOf(nonce)}`);
+    const isAlone = (): boolean => files.fstat(queue.fd).size <= body.length + mark.length;
+    const emptyCopy = (): void => {
+      files.ftruncate(copy.fd, 0);
+      files.fsync(copy.fd);
+    };
+    try {
+      writeAll(disk, queue.fd, mark);
+      files.fsync(queue.fd);
+      writeAll(disk, copy.fd, copyBytes(nonce, body));
+      files.fsync(copy.fd);
+    } catch (error) {
+      emptyCopy(); // before its mark goes, by which it would count
+      if (isAlone()) files.ftruncate(queue.fd, body.length);
+      throw error;
+    }
+    if (isAlone()) {
+      files.ftruncate(queue.fd, 0);
+      files.fsync(queue.fd);
+      return { is: 'whole', nonce, body };
+    }
+    emptyCopy();
+  }
+  return { is: 'busy' };
+}
+
+/**
+ * What is in the queue. While we have the lock only a writer without it can be in the middle of a line, and it gets a moment to
+ * end it; half a line that stays half is of a writer that died.
+ */
+function settled(disk: Disk, fd: number, path: string): Uint8Array {
+  for (let graces = 0; ; graces += 1) {
+    const bytes = readFrom(disk, fd, path);
+    if (graces === GRACES || !endsTorn(bytes)) return bytes;
+    pause(GRACE_MS);
+  }
+}
+
+/** Inserts the lines of a copy, and puts the bad ones aside. Repeated, it inserts the same keys. */
+function absorbed({ disk, clock }: QueueMachine, queue: Queue, { nonce, body }: WholeCopy, insert: Insert): TakenOver {
+  const good: Taken[] = [];
+  const bad: BadLine[] = [];
+  for (const piece of piecesOf(body, clock.now())) {
+    if (piece.is === 'bad') bad.push(piece);
+    else {
+      const { entry, place, line } = piece;
+      const dedupKey = entry.dedupKey ?? `queue:${nonce}:${place}`;
+      // Everybody's own queue holds a copy of a broadcast, all under one key, and a key is stored once.
+      const to = isBroadcast(dedupKey) ? EVERYONE : { is: 'persona' as const, name: queue.persona };
+      // Not for the session of the file: that may be over, and its lines are for who came after it.
+      good.push({ line, item: { ...entry, to, session: null, dedupKey } });
+    }
+  }
+  const refused = inserted(good, insert);
+  putAside(disk, queue.path, [...bad, ...refused]);
+  return { items: good.length - refused.length, bad: bad.length + refused.length, isHeld: false };
+}
+
+interface Taken {
+  readonly line: string;
+  readonly item: NewItem;
+}
+
+/** One transaction for all; one each if the store will not have one of them. Returns those it will not have. */
+function inserted(lines: readonly Taken[], insert: Insert): readonly BadLine[] {
+  const refused: BadLine[] = [];
+  const run = (some: readonly Taken[]): void => {
+    if (some.length === 0) return;
+    try {
+      insert(some.map(({ item }) => item));
+    } catch (error) {
+      const fault = faultOf(error, { is: 'machine', key: 'queue' });
+      if (fault.code !== 'usage') throw fault;
+      if (some.length > 1) for (const one of some) run([one]);
+      else refused.push({ line: some[0]?.line ?? '', why: fault.message });
+    }
+  };
+  run(lines);
+  return refused;
+}

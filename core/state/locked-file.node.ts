@@ -1,0 +1,87 @@
+import type { Disk } from './disk.ts';
+import { ioFault } from './io-fault.ts';
+import { firstThatWorks, type LockAnswer, type LockWay, platformWays } from './lock.node.ts';
+import { type Opened, openForAppend, openToChange } from './safe-open.ts';
+
+/** A file that carries its own lock. Disposing it lets go of the lock and closes the descriptor. */
+export interface LockedFile extends Disposable {
+  /** Reads anywhere, writes at the end. */
+  readonly fd: number;
+  readonly created: boolean;
+}
+
+export type Locked =
+  | { readonly is: 'got'; readonly file: LockedFile }
+  /** Somebody else had it all the time. */
+  | { readonly is: 'held' }
+  | { readonly is: 'missing' };
+
+const ATTEMPTS = 3;
+/** Whoever asks without waiting is in no queue of the kernel, so it must ask often to get in between busy writers. */
+const ASK_EVERY_MS = 1;
+
+/**
+ * Opens a private file and takes the exclusive flock(2) on the file itself, the lock that Go, Rust and Python writers of it
+ * take (inbox and gates, seed "Cross-language flock"). Holds this thread up for `waitMs` at most.
+ *
+ * What was unlinked or replaced between open and lock is opened anew: nobody would find what is written to a file without
+ * a name.
+ *
+ * @param how `create` makes the file (0600) and its directories (0700); `existing` leaves what is missing missing
+ * @throws Fault `unwritable` or `no-space`; no descriptor is left open
+ */
+export function openLocked(
+  disk: Disk,
+  path: string,
+  how: 'create' | 'existing',
+  waitMs: number,
+  ways: readonly LockWay[] = platformWays(),
+): Locked {
+  const until = performance.now() + waitMs;
+  for (let attempt = 1; ; attempt += 1) {
+    const opened = how === 'create' ? openForAppend(disk, path) : openToChange(disk, path);
+    if (opened === null) return { is: 'missing' };
+    const { fd, created } = opened;
+    const open = new Set([fd]);
+    const close = (): void => {
+      for (const one of [...open]) {
+        open.delete(one); // first: it is gone even if closing fails
+        disk.files.close(one);
+      }
+    };
+    try {
+      const answer = asked(ways, fd, path, until);
+      if (answer.is === 'held') {
+        close();
+        return { is: 'held' };
+      }
+      open.add(answer.by);
+      if (hasTheName(disk, path, opened)) return { is: 'got', file: { fd, created, [Symbol.dispose]: close } };
+      if (attempt === ATTEMPTS) throw new Error('it keeps being replaced');
+      close();
+    } catch (error) {
+      close();
+      throw ioFault(error, path, 'unwritable');
+    }
+  }
+}
+
+function hasTheName({ files }: Disk, path: string, { stat }: Opened): boolean {
+  const named = files.lstat(path);
+  return named?.ino === stat.ino && named.dev === stat.dev;
+}
+
+function asked(ways: readonly LockWay[], fd: number, path: string, until: number): LockAnswer {
+  for (;;) {
+    const answer = firstThatWorks(ways, fd, path);
+    if (answer.is === 'got' || performance.now() >= until) return answer;
+    pause(ASK_EVERY_MS);
+  }
+}
+
+const cell = new Int32Array(new SharedArrayBuffer(4));
+
+/** Holds this thread up. For waits of some milliseconds in what must be synchronous. */
+export function pause(ms: number): void {
+  Atomics.wait(cell, 0, 0, ms);
+}
