@@ -1,5 +1,6 @@
-import type { Instant } from '../model/index.ts';
-import type { Database } from '../state/index.ts';
+import { Fault, type Instant } from '../model/index.ts';
+import type { Clock, Log } from '../ports/index.ts';
+import { type Database, laterTransaction } from '../state/index.ts';
 
 /** What is deleted because its time is over. Each call is part of the caller's transaction, and deletes `most` at most. */
 export interface Expiry {
@@ -7,8 +8,8 @@ export interface Expiry {
   isDue(now: Instant): boolean;
   /** Deletes what expired and nobody read: whoever counts unread mail counts it no more. Leased items stay for so long. */
   sweep(now: Instant, most: number): void;
-  /** Mail made before `olderThan`, and what has an expiry: a day after its delivery, else when it expired. How many items. */
-  reap(now: Instant, olderThan: Instant, most: number): number;
+  /** Mail made before `olderThan`, and what has an expiry: a day after its delivery, else when it expired. */
+  reap(now: Instant, olderThan: Instant, most: number): { readonly items: number; readonly more: boolean };
 }
 
 /** How long an item that has an expiry is kept after its delivery, in milliseconds. */
@@ -39,8 +40,31 @@ export function expiryOf(db: Database): Expiry {
       sweepAcks.run(now, most);
     },
     reap(now, olderThan, most) {
-      reapAcks.run(now, most);
-      return reapItems.run(now, most, olderThan).changes;
+      const acks = reapAcks.run(now, most).changes;
+      const items = reapItems.run(now, most, olderThan).changes;
+      return { items, more: acks === most || items === most };
     },
+  };
+}
+
+/** Items deleted in one transaction, so that no writer waits long. */
+const SWEPT_AT_ONCE = 1000;
+
+/**
+ * Deletes whatever `sweep` would, however much it is. When that fails it is tried again with the next call, and said once:
+ * that something expired keeps nobody from reading the rest.
+ */
+export function sweeping(db: Database, expiry: Expiry, clock: Clock, log: Log): () => void {
+  let failed = false;
+  return () => {
+    const now = Math.floor(clock.now());
+    try {
+      while (expiry.isDue(now)) laterTransaction(db, () => expiry.sweep(now, SWEPT_AT_ONCE));
+      failed = false;
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      if (!failed) log.warn(`expired mail could not be deleted: ${error.explain()}`);
+      failed = true;
+    }
   };
 }

@@ -1,6 +1,9 @@
 import { type Count, exactly, type Instant, isoOf, sameName } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
 import { type Database, groupCommit, migrate, transaction } from '../state/index.ts';
+import { expiryOf, sweeping } from './expiry.ts';
+import type { Items } from './item.ts';
+import { openItems } from './items.ts';
 import { keepLevels, type Level, type Levels } from './levels.ts';
 import { type Mail, mailOf } from './mail.ts';
 import { cutText, type InboxRow, pageOf } from './page.ts';
@@ -69,7 +72,7 @@ type Messages = readonly number[] | 'all' | { readonly upTo: number };
 
 /**
  * The local hive: mail of this machine's agents, in Hivebar's own database. Everything but what says "read" or "mark"
- * looks without touching.
+ * looks without touching. Items of all types are its mail, and a broadcast is a message of every inbox, under one id.
  *
  * Mail to oneself (the same name, also in another case) is stored as read: the Kijito contract says both that it is not
  * one's unread and that the pending counts are those of the rows with `read: false`, and so both hold everywhere.
@@ -77,6 +80,8 @@ type Messages = readonly number[] | 'all' | { readonly upTo: number };
  * Every method that touches the database throws, or rejects with, Fault `database` or `no-space` when that fails.
  */
 export interface LocalHive extends Disposable {
+  /** The same messages as hooks see them. */
+  readonly items: Items;
   /** Resolves when the mail is on the disk. What is sent in one turn shares one flush. @throws Fault `usage` (as a rejection). */
   send(mail: Mail): Promise<Sent>;
   /** The same at once and by itself, for a process that has no turn to share. @throws Fault `usage`. */
@@ -96,14 +101,20 @@ export interface LocalHive extends Disposable {
   personas(): readonly { readonly name: string; readonly created: Instant }[];
   /** Calls `wake` after each commit that changed an inbox, before the sender hears of it. */
   hints(wake: (address: string) => void): Disposable;
-  /** Looks for what other processes changed, and gives hints of it. Cheap when there is nothing. */
+  /**
+   * Looks for what other processes changed, and gives hints of it; deletes what expired unread, which changes the counts.
+   * Cheap when there is nothing.
+   */
   changedElsewhere(): readonly string[];
   /** Returns how many messages were unread until now. */
   markRead(persona: string, which: Messages): number;
   /** The newest `limit` messages, newest first, text cut. */
   list(persona: string, limit: number): readonly TrimmedRow[];
   show(persona: string, id: number): Letter | null;
-  /** Deletes mail made before `olderThan`, read or not, and returns how many messages that were. */
+  /**
+   * Deletes mail made before `olderThan`, read or not, and what has an expiry when that is over or a day after its
+   * delivery. Returns how many messages that were.
+   */
   reap(olderThan: Instant): number;
 }
 
@@ -119,6 +130,9 @@ const REAP_AT_ONCE = 1000;
 export function openLocalHive(options: LocalHiveOptions): LocalHive {
   const { db, clock, log, contentChars, later } = options;
   migrate(db, 'inbox', INBOX_SCHEMA);
+  const expiry = expiryOf(db);
+  const sweep = sweeping(db, expiry, clock, log);
+  sweep();
   const levels = keepLevels(db, clock, log);
   const sql = statementsOf(db);
   /** Bytes that hold as many code points, whichever they are. */
@@ -126,6 +140,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   const recent = recentMail(db, headBytes, trimmed);
   /** What is known in this turn: 1,000 windows that are asked for at once share it. */
   let turn: Levels['of'] | null = null;
+  const items = openItems({ db, clock, changed: noticed });
   const group = groupCommit((mails: readonly Mail[]) => deliver(mails), later);
 
   /** The counts of this turn, with the newest mail read. */
@@ -159,15 +174,24 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   function insert({ to, from, content, urgent }: Mail): Sent {
     const now = Math.floor(clock.now());
     const readAt = sameName(from, to) ? now : null;
-    const id = sql.insert.run(to, from, content, urgent ? 1 : 0, now, readAt).lastInsertRowid;
+    const id = sql.insert.run(to, from, urgent ? 1 : 0, now, readAt, content).lastInsertRowid;
     return { id, to };
   }
 
   function mark(persona: string, ids: readonly number[]): number {
     const now = Math.floor(clock.now());
     let marked = 0;
-    for (const id of ids) marked += sql.markOne.run(now, persona, id).changes;
+    for (const id of ids) {
+      const { changes } = sql.markOne.run(now, persona, id);
+      marked += changes === 0 ? sql.markOneToAll.run(now, persona, id).changes : changes;
+    }
     return marked;
+  }
+
+  function above(address: string, after: number): HeadRow[] {
+    const own = sql.above.all(headBytes, address, after);
+    const toAll = sql.aboveToAll.all(headBytes, address, after);
+    return toAll.length === 0 ? own : [...own, ...toAll].sort((a, b) => a.id - b.id);
   }
 
   function trimmed(row: HeadRow): TrimmedRow {
@@ -198,6 +222,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   }
 
   return {
+    items,
     send: async (mail) => group.add(mailOf(mail)),
     sendNow(mail) {
       const [sent] = deliver([mailOf(mail)]);
@@ -217,8 +242,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     window(address, after, signal) {
       signal.throwIfAborted();
       const { unread, urgent } = levelsNow().get(address) ?? NONE;
-      const known = after === null ? [] : recent.above(address, after);
-      const rows = known ?? sql.above.all(headBytes, address, after).map(trimmed);
+      const rows = after === null ? [] : (recent.above(address, after) ?? above(address, after).map(trimmed));
       const max = rows.at(-1)?.id ?? sql.lastId.get(address)?.last_id ?? 0; // the newest row, if any is above `after`
       return { rows, max, unread, urgent };
     },
@@ -228,7 +252,10 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     },
     personas: () => sql.personas.all().map(({ name, created }) => ({ name, created })),
     hints: (wake) => levels.listen(wake),
-    changedElsewhere: noticed,
+    changedElsewhere() {
+      sweep();
+      return noticed();
+    },
     markRead(persona, which) {
       const marked = transaction(db, () => mark(persona, idsOf(persona, which)));
       noticed();
@@ -240,15 +267,12 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       return row === undefined ? null : { ...shown(row), to: persona, urgent: row.urgent === 1 };
     },
     reap(olderThan) {
+      const now = Math.floor(clock.now());
       let reaped = 0;
-      for (;;) {
-        const some = transaction(db, () => {
-          const rows = sql.old.all(Math.floor(olderThan), REAP_AT_ONCE);
-          for (const row of rows) sql.remove.run(row.id);
-          return rows.length;
-        });
-        reaped += some;
-        if (some < REAP_AT_ONCE) break;
+      for (let more = true; more; ) {
+        const some = transaction(db, () => expiry.reap(now, Math.floor(olderThan), REAP_AT_ONCE));
+        reaped += some.items;
+        more = some.more;
       }
       recent.forget(null);
       noticed();

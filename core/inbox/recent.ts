@@ -26,6 +26,13 @@ export function recentMail(db: Database, headBytes: number | null, trimmed: (row
     `SELECT persona, ${HEAD} FROM inbox WHERE seq > ? ORDER BY seq LIMIT ${MOST_ROWS + 1}`,
   );
   const newestId = db.prepare<{ id: number }>('SELECT coalesce(max(seq), 0) AS id FROM inbox');
+  const acksOf = db.prepare<{ persona: string; read_at: number | null }>(
+    'SELECT persona, read_at FROM broadcast_acks WHERE seq = ?',
+  );
+  /** A new inbox begins with the broadcasts of before. */
+  const broadcastBefore = db.prepare<{ id: number | null }>(
+    'SELECT max(seq) AS id FROM broadcast_acks WHERE persona = ? AND seq < ?',
+  );
   /** The last message of each inbox, so that one with an old cursor and no mail since is known to be complete. */
   const lastIds = db.prepare<{ name: string; last_id: number }>('SELECT name, last_id FROM personas');
   let newest = newestId.get()?.id ?? 0;
@@ -40,6 +47,15 @@ export function recentMail(db: Database, headBytes: number | null, trimmed: (row
     held = 0;
   }
 
+  function add(persona: string, row: HeadRow): void {
+    const base = last.get(persona) ?? broadcastBefore.get(persona, row.id)?.id ?? 0;
+    const inbox = inboxes.get(persona) ?? { base, rows: [] };
+    inbox.rows.push(trimmed(row));
+    inboxes.set(persona, inbox);
+    last.set(persona, row.id);
+    held += 1;
+  }
+
   return {
     catchUp() {
       const rows = since.all(headBytes, newest);
@@ -49,18 +65,19 @@ export function recentMail(db: Database, headBytes: number | null, trimmed: (row
         inboxes = new Map();
         held = 0;
       }
-      held += rows.length;
       for (const row of rows) {
-        const inbox = inboxes.get(row.persona) ?? { base: last.get(row.persona) ?? 0, rows: [] };
-        inbox.rows.push(trimmed(row));
-        inboxes.set(row.persona, inbox);
-        last.set(row.persona, row.id);
+        if (row.persona !== '') add(row.persona, row);
+        else for (const ack of acksOf.all(row.id)) add(ack.persona, { ...row, read_at: ack.read_at });
         newest = row.id;
       }
+      if (held > MOST_ROWS) beginAnew(); // a broadcast has as many rows as there are inboxes
     },
     above(address, after) {
       const inbox = inboxes.get(address);
-      if (inbox === undefined) return after >= (last.get(address) ?? 0) ? [] : null;
+      if (inbox === undefined) {
+        const id = last.get(address) ?? broadcastBefore.get(address, Number.MAX_SAFE_INTEGER)?.id ?? 0;
+        return after >= id ? [] : null;
+      }
       return after >= inbox.base ? inbox.rows.filter((row) => row.id > after) : null;
     },
     forget(address) {

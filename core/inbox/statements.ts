@@ -1,4 +1,5 @@
 import type { Database } from '../state/index.ts';
+import { newKey } from './item-statements.ts';
 
 /** A message as the table has it; instants in milliseconds. */
 export interface StoredRow {
@@ -20,35 +21,50 @@ export type HeadRow = Omit<StoredRow, 'content' | 'urgent'> & {
  * The columns of a `HeadRow`; `?1` is how many bytes are short. In bytes: SQLite's functions on text stop at a NUL, which
  * a message may contain. Text as it is costs much less than bytes.
  */
-export const HEAD = `seq AS id, from_, created, read_at, iif(octet_length(content) <= ?1, content, NULL) AS short,
-  iif(octet_length(content) > ?1, substr(CAST(content AS BLOB), 1, ?1), NULL) AS head`;
+const head = (row: string, marks: string): string => `${row}.seq AS id, ${row}.from_, ${row}.created, ${marks}.read_at,
+  iif(octet_length(${row}.content) <= ?1, ${row}.content, NULL) AS short,
+  iif(octet_length(${row}.content) > ?1, substr(CAST(${row}.content AS BLOB), 1, ?1), NULL) AS head`;
+
+export const HEAD = head('inbox', 'inbox');
 
 /** What a `HeadRow` has of the text; null when none of it was wanted. */
 export function headOf({ short, head }: HeadRow): string | null {
   return short ?? (head === null ? null : Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('utf8'));
 }
 
-/** Everything the local hive asks of its tables, beside the counts. */
+/** Everything the local hive asks of its tables, beside the counts and the items. */
 export function statementsOf(db: Database) {
-  const whole = 'seq AS id, from_, content, urgent, created, read_at';
+  const whole = (row: string, marks: string): string =>
+    `${row}.seq AS id, ${row}.from_, ${row}.content, ${row}.urgent, ${row}.created, ${marks}.read_at`;
+  const own = whole('inbox', 'inbox');
+  const toAll = whole('i', 'a');
+  const acks = 'FROM broadcast_acks AS a CROSS JOIN inbox AS i ON i.seq = a.seq WHERE a.persona';
   return {
-    insert: db.prepare(
-      'INSERT INTO inbox (persona, from_, content, urgent, created, read_at) VALUES (?, ?, ?, ?, ?, ?)',
-    ),
+    insert: db.prepare(`
+      INSERT INTO inbox (persona, from_, priority, urgent, created, read_at, dedup_key, content)
+      VALUES (?1, ?2, iif(?3, 1, 2), ?3, ?4, ?5, ${newKey("'mail'", '?4')}, ?6)`),
     personas: db.prepare<{ name: string; created: number }>('SELECT name, created FROM personas ORDER BY name'),
-    newest: db.prepare<StoredRow>(
-      `SELECT ${whole} FROM inbox WHERE persona = ? AND seq < ? AND (? = 0 OR read_at IS NULL) ORDER BY seq DESC LIMIT ?`,
-    ),
-    countBefore: db.prepare<{ n: number }>(
-      'SELECT count(*) AS n FROM (SELECT 1 FROM inbox WHERE persona = ? AND seq < ? AND (? = 0 OR read_at IS NULL) LIMIT ?)',
-    ),
-    one: db.prepare<StoredRow>(`SELECT ${whole} FROM inbox WHERE persona = ? AND seq = ?`),
+    newest: db.prepare<StoredRow>(`
+      SELECT ${own} FROM inbox WHERE persona = ?1 AND seq < ?2 AND (?3 = 0 OR read_at IS NULL)
+      UNION ALL SELECT ${toAll} ${acks} = ?1 AND a.seq < ?2 AND (?3 = 0 OR a.read_at IS NULL)
+      ORDER BY id DESC LIMIT ?4`),
+    countBefore: db.prepare<{ n: number }>(`
+      SELECT count(*) AS n FROM (
+        SELECT 1 FROM inbox WHERE persona = ?1 AND seq < ?2 AND (?3 = 0 OR read_at IS NULL)
+        UNION ALL SELECT 1 FROM broadcast_acks WHERE persona = ?1 AND seq < ?2 AND (?3 = 0 OR read_at IS NULL)
+        LIMIT ?4)`),
+    one: db.prepare<StoredRow>(`
+      SELECT ${own} FROM inbox WHERE persona = ?1 AND seq = ?2 UNION ALL SELECT ${toAll} ${acks} = ?1 AND a.seq = ?2`),
     above: db.prepare<HeadRow>(`SELECT ${HEAD} FROM inbox WHERE persona = ? AND seq > ? ORDER BY seq`),
+    aboveToAll: db.prepare<HeadRow>(`SELECT ${head('i', 'a')} ${acks} = ? AND a.seq > ? ORDER BY a.seq`),
     lastId: db.prepare<{ last_id: number }>('SELECT last_id FROM personas WHERE name = ?'),
-    heads: db.prepare<HeadRow>(`SELECT ${HEAD} FROM inbox WHERE persona = ? ORDER BY seq DESC LIMIT ?`),
-    unreadIds: db.prepare<{ id: number }>('SELECT seq AS id FROM inbox WHERE persona = ? AND read_at IS NULL'),
+    heads: db.prepare<HeadRow>(`
+      SELECT ${HEAD} FROM inbox WHERE persona = ?2 UNION ALL SELECT ${head('i', 'a')} ${acks} = ?2
+      ORDER BY id DESC LIMIT ?3`),
+    unreadIds: db.prepare<{ id: number }>(`
+      SELECT seq AS id FROM inbox WHERE persona = ?1 AND read_at IS NULL
+      UNION ALL SELECT seq FROM broadcast_acks WHERE persona = ?1 AND read_at IS NULL`),
     markOne: db.prepare('UPDATE inbox SET read_at = ? WHERE persona = ? AND seq = ? AND read_at IS NULL'),
-    old: db.prepare<{ id: number }>('SELECT seq AS id FROM inbox WHERE created < ? ORDER BY seq LIMIT ?'),
-    remove: db.prepare('DELETE FROM inbox WHERE seq = ?'),
+    markOneToAll: db.prepare('UPDATE broadcast_acks SET read_at = ? WHERE persona = ? AND seq = ? AND read_at IS NULL'),
   };
 }
