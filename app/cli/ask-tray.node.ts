@@ -22,7 +22,11 @@ const TIMEOUT_MS = 10_000;
  * a third of the whole start of `hivebar status`.
  * @throws Fault when the socket is there and no whole answer comes
  */
-export function askTray(ask: Ask, env: Readonly<Record<string, string | undefined>>): Promise<Asked> {
+export function askTray(
+  ask: Ask,
+  env: Readonly<Record<string, string | undefined>>,
+  withinMs = TIMEOUT_MS,
+): Promise<Asked> {
   const path = ownerSocketOf(process.platform, ownDirs({ ...env }).run);
   return new Promise((resolve, reject) => {
     const failed = (code: 'timeout' | 'broken' | 'unreadable', what: string, cause?: Error): void => {
@@ -32,7 +36,7 @@ export function askTray(ask: Ask, env: Readonly<Record<string, string | undefine
     };
     const chunks: Buffer[] = [];
     const socket = connect(path, () => socket.write(requestOf(ask)));
-    socket.setTimeout(TIMEOUT_MS, () => failed('timeout', `hivebar does not answer within ${TIMEOUT_MS / 1000} s`));
+    socket.setTimeout(withinMs, () => failed('timeout', `hivebar does not answer within ${withinMs / 1000} s`));
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('end', () => {
       const answer = answerOf(Buffer.concat(chunks));

@@ -1,119 +1,87 @@
-import { parseArgs } from 'node:util';
-import { printable, printableJson } from '../printable.ts';
+import { faultOf } from '../../core/model/index.ts';
+import { printable } from '../printable.ts';
 import type { Command, Io } from './command.ts';
+import { explain } from './explain.ts';
+import { type InboxArgs, inboxArgs, wholeOf } from './inbox-args.ts';
+import { drainCommand } from './inbox-drain.ts';
+import { listedOf, listItems } from './inbox-list.ts';
+import { listMail, readMail, showMail } from './inbox-mail.ts';
+import { push } from './inbox-push.ts';
+import { personaOfProcess } from './inbox-who.ts';
 import { usage } from './outcome.ts';
-import { withHive } from './with-hive.ts';
-
-const LIST_CHARS = 100;
 
 export const command: Command = {
-  usage: 'inbox list|show|read PERSONA [ID...] [--limit N] [--json]',
+  usage: 'inbox list|show|read|push|drain [PERSONA] [ID...] [flags] [TEXT...]',
   about: [
-    'list shows the newest messages, show one or more in full (without ID: the newest); neither marks anything as read.',
-    'read shows and marks as read: the given messages, or all that are unread.',
+    'list PERSONA   the newest messages, unread ones with a *; marks nothing',
+    '  --limit N           so many at most (default: 20)',
+    '  --pending           instead: the items that no session was shown yet and nobody read',
+    '  --delivered         instead: the items that a session was shown',
+    '  --all               instead: all items, with what became of each',
+    'show PERSONA [ID...]   one or more in full (without ID: the newest); marks nothing',
+    'read PERSONA [ID...]   shows and marks as read: those, or all that are unread',
+    'push TEXT      an item for an agent, shown between its turns; without TEXT from stdin',
+    '  --to PERSONA        who gets it (--bead is the same)',
+    '  --session ID        only that session of the persona; without --to: of the one that announced it',
+    '  --broadcast         all of them, each until it was shown it itself',
+    '  --type decision|alert|event|agent|mail|gate|system   (default: agent)',
+    '  --source NAME       who says it (default: HIVEBAR_PERSONA, else cli)',
+    '  --priority 0|1|2|3|4   0 is never put off, 2 is the default',
+    '  --ttl TIME          not shown any more after so long: 30s, 10m, 2h, 1d',
+    '  --dedup-key KEY     pushed again with the same key it is stored once',
+    'drain PERSONA  prints what is pending for an agent and marks what was written as delivered; ends with 0 always',
+    '  --session ID        also what is for that session only; without PERSONA: of the one that announced it',
+    '  --reconcile         accepted and changes nothing: every drain is one of the database',
+    'list, show, read and drain take --json. Without PERSONA list and drain take HIVEBAR_PERSONA.',
   ],
   examples: [
     { run: 'hivebar inbox list ada', does: "ada's newest messages, a line each" },
     { run: 'hivebar inbox show ada 12', does: 'one message in full' },
     { run: 'hivebar inbox read ada', does: 'all unread mail, which is read from then on' },
+    {
+      run: 'hivebar inbox push --to ada --type alert --source ci --priority 0 "main is red"',
+      does: 'comes before all else',
+    },
+    { run: 'hivebar inbox drain --session 7f3c', does: 'what a hook gives to the agent' },
   ],
   async run(args, io) {
-    const { verb, persona, ids, limit, json } = parsed(args);
-    switch (verb) {
-      case 'list':
-        return await list(io, persona, limit, json);
-      case 'show':
-        return await show(io, persona, ids, json);
-      case 'read':
-        return await read(io, persona, ids, json);
-    }
+    if (args.find((arg) => !arg.startsWith('-')) === 'drain') return await drain(() => inboxArgs(args), io);
+    return await run(inboxArgs(args), io);
   },
 };
 
-async function list(io: Io, persona: string, limit: number, json: boolean): Promise<number> {
-  const rows = await withHive(io, 'hivebar inbox', LIST_CHARS, false, (hive) => hive.list(persona, limit));
-  if (json) io.out(`${printableJson(JSON.stringify(rows))}\n`);
-  else if (rows.length === 0) io.out(`${printable(persona)} has no mail\n`);
-  else for (const row of rows) io.out(`${lineOf(row)}\n`);
+/** A hook runs it: no trouble of ours may stop the agent, a wrong command line neither. */
+async function drain(args: () => InboxArgs, io: Io): Promise<number> {
+  try {
+    await drainCommand(args(), io);
+  } catch (error) {
+    const fault = faultOf(error, { is: 'machine', key: 'inbox' });
+    io.err(
+      fault.code === 'internal' ? `hivebar inbox drain: ${printable(fault.explain())}\n` : explain('inbox', fault).text,
+    );
+  }
   return 0;
 }
 
-function lineOf(row: { id: number; from: string; created: string; content: string | null; read: boolean }): string {
-  const text = printable(row.content ?? '').slice(0, LIST_CHARS);
-  return `${row.read ? ' ' : '*'} ${String(row.id).padStart(6)}  ${row.created.slice(0, 19)}Z  ${printable(row.from)}: ${text}`;
-}
-
-interface Shown {
-  readonly id: number;
-  readonly from: string;
-  readonly created: string;
-  readonly content: string;
-}
-
-async function show(io: Io, persona: string, ids: readonly number[], json: boolean): Promise<number> {
-  const letters = await withHive(io, 'hivebar inbox', 0, false, (hive) => {
-    const wanted = ids.length > 0 ? ids : hive.list(persona, 1).map((row) => row.id);
-    return wanted.map((id) => ({ id, letter: hive.show(persona, id) }));
-  });
-  const found = letters.flatMap(({ letter }) => (letter === null ? [] : [letter]));
-  print(io, found, json);
-  const missing = letters.filter(({ letter }) => letter === null);
-  for (const { id } of missing) io.err(`hivebar inbox: ${printable(persona)} has no message ${id}\n`);
-  return missing.length > 0 ? 1 : 0;
-}
-
-async function read(io: Io, persona: string, ids: readonly number[], json: boolean): Promise<number> {
-  const { found, missing } = await withHive(io, 'hivebar inbox', 0, true, (hive) => {
-    const unread = (): number[] =>
-      hive.list(persona, Number.MAX_SAFE_INTEGER).flatMap((row) => (row.read ? [] : [row.id]));
-    const wanted = ids.length > 0 ? ids : unread().reverse();
-    const letters = wanted.map((id) => ({ id, letter: hive.show(persona, id) }));
-    const here = letters.flatMap(({ letter }) => (letter === null ? [] : [letter]));
-    // What is marked is what is shown: mail that arrives in between stays unread.
-    hive.markRead(
-      persona,
-      here.map((letter) => letter.id),
-    );
-    return { found: here, missing: letters.filter(({ letter }) => letter === null) };
-  });
-  print(io, found, json);
-  if (!json && found.length === 0 && missing.length === 0) io.out(`${printable(persona)} has no unread mail\n`);
-  for (const { id } of missing) io.err(`hivebar inbox: ${printable(persona)} has no message ${id}\n`);
-  return missing.length > 0 ? 1 : 0;
-}
-
-function print(io: Io, letters: readonly Shown[], json: boolean): void {
-  if (json) {
-    io.out(`${printableJson(JSON.stringify(letters))}\n`);
-    return;
+async function run(args: InboxArgs, io: Io): Promise<number> {
+  const { verb, words, flags } = args;
+  if (verb === 'push') return await push(args, io);
+  if (verb === 'drain') return await drain(() => args, io);
+  const [name, ...rest] = words;
+  const persona = name ?? (verb === 'list' ? personaOfProcess(io.env) : null);
+  if (persona === null || persona === '')
+    throw usage(new Error(`inbox ${verb}: whose inbox? Give the name of a persona`));
+  const limit = wholeOf(flags.limit ?? '20');
+  const json = flags.json === true;
+  switch (verb) {
+    case 'list': {
+      if (rest.length > 0) throw usage(new Error(`inbox list: takes no ids (${rest.join(' ')})`));
+      const listed = listedOf(flags);
+      return await (listed === null ? listMail(io, persona, limit, json) : listItems(io, persona, listed, limit, json));
+    }
+    case 'show':
+      return await showMail(io, persona, rest.map(wholeOf), json);
+    case 'read':
+      return await readMail(io, persona, rest.map(wholeOf), json);
   }
-  for (const letter of letters) {
-    io.out(`#${letter.id} from ${printable(letter.from)}, ${letter.created.slice(0, 19)}Z\n`);
-    for (const line of letter.content.split(/\r?\n/)) io.out(`  ${printable(line)}\n`);
-  }
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: { json: { type: 'boolean', default: false }, limit: { type: 'string', default: '20' } },
-      allowPositionals: true,
-    });
-    const [verb, persona, ...rest] = positionals;
-    if (verb !== 'list' && verb !== 'show' && verb !== 'read') throw new Error('say list, show or read');
-    if (persona === undefined || persona === '')
-      throw new Error(`inbox ${verb}: whose inbox? Give the name of a persona`);
-    if (verb === 'list' && rest.length > 0) throw new Error(`inbox list: takes no ids (${rest.join(' ')})`);
-    return { verb, persona, ids: rest.map(wholeOf), limit: wholeOf(values.limit), json: values.json } as const;
-  } catch (error) {
-    throw usage(error);
-  }
-}
-
-function wholeOf(text: string): number {
-  const n = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(n) || n < 1)
-    throw new Error(`${text} is not a whole number above 0`);
-  return n;
 }

@@ -32,9 +32,9 @@ export async function withHive<T>(
 export const DATABASE = 'hivebar.sqlite';
 
 /** Without a tray process there is nobody to tell; it looks for itself when it starts. */
-async function tellTray(io: Io): Promise<void> {
+export async function tellTray(io: Io, withinMs?: number): Promise<void> {
   try {
-    await askTray({ method: 'POST', path: '/api/v1/actions/hive-changed', body: '{}' }, io.env);
+    await askTray({ method: 'POST', path: '/api/v1/actions/hive-changed', body: '{}' }, io.env, withinMs);
   } catch (error) {
     // The mail is stored and safe; the tray finds it on its next tick.
     io.err(`hivebar did not hear of it at once (${error instanceof Error ? error.message : String(error)})\n`);

@@ -1,0 +1,102 @@
+import {
+  type Addressee,
+  ITEM_TYPES,
+  type ItemType,
+  type NewItem,
+  type Priority,
+  type Pushed,
+} from '../../core/inbox/index.ts';
+import { realClock } from '../../core/ports/index.ts';
+import type { Database } from '../../core/state/index.ts';
+import { printable } from '../printable.ts';
+import type { Io } from './command.ts';
+import type { InboxArgs, InboxFlags } from './inbox-args.ts';
+import { personaOfProcess, personaOfSession } from './inbox-who.ts';
+import { usage } from './outcome.ts';
+import { withItems } from './with-items.ts';
+
+const SPANS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Stores one item, and says which id it has. */
+export async function push({ words, flags }: InboxArgs, io: Io): Promise<number> {
+  const target = targetOf(flags);
+  const item = itemOf(flags, io);
+  const content = words.length > 0 ? words.join(' ') : (await io.input()).replace(/\r?\n$/, '');
+  if (content === '') throw usage(new Error('there is no text: give it as an argument or on stdin'));
+  const done = await withItems(io, 'changes', (items, db) => {
+    const to = addresseeOf(target, db);
+    const [pushed] = to === null ? [] : items.push([{ ...item, to, content }]);
+    return to === null || pushed === undefined ? null : { to, pushed };
+  });
+  if (done === null) {
+    const session = printable(item.session ?? '');
+    io.err(
+      `hivebar inbox: nobody is known to work in session ${session}: give --to too, or see hivebar session list\n`,
+    );
+    return 1;
+  }
+  io.out(`${answerOf(done.pushed, done.to, item.session)}\n`);
+  return 0;
+}
+
+function answerOf({ id, isNew, dedupKey }: Pushed, to: Addressee, session: string | null): string {
+  if (!isNew) return `${id} was there already (${printable(dedupKey)})`;
+  const whom = to.is === 'everyone' ? 'everyone' : printable(to.name);
+  return `pushed ${id} to ${whom}${session === null ? '' : `, session ${printable(session)}`}`;
+}
+
+/** A session by itself is one whose persona is still to be found. */
+type Target = Addressee | { readonly is: 'session'; readonly id: string };
+
+function targetOf({ to, bead, session, broadcast }: InboxFlags): Target {
+  const names = [to, bead].filter((name) => name !== undefined);
+  const [name] = names;
+  if (names.length > 1) throw usage(new Error('give only one of --to and --bead'));
+  if (broadcast === true) {
+    if (name !== undefined || session !== undefined)
+      throw usage(new Error('--broadcast is for all: leave the others out'));
+    return { is: 'everyone' };
+  }
+  if (name === '' || session === '') throw usage(new Error('who gets it? --to, --bead and --session need a value'));
+  if (name !== undefined) return { is: 'persona', name };
+  if (session !== undefined) return { is: 'session', id: session };
+  throw usage(new Error('who gets it? Give --to PERSONA, --session ID or --broadcast'));
+}
+
+/** Null: nobody announced that session. */
+function addresseeOf(target: Target, db: Database): Addressee | null {
+  if (target.is !== 'session') return target;
+  const name = personaOfSession(db, target.id);
+  return name === null ? null : { is: 'persona', name };
+}
+
+function itemOf(flags: InboxFlags, io: Io): Omit<NewItem, 'to' | 'content'> {
+  const created = Math.floor(realClock.now());
+  return {
+    type: typeOf(flags.type ?? 'agent'),
+    source: flags.source ?? personaOfProcess(io.env) ?? 'cli',
+    priority: priorityOf(flags.priority ?? '2'),
+    session: flags.session ?? null,
+    created,
+    expires: flags.ttl === undefined ? null : created + spanOf(flags.ttl),
+    dedupKey: flags['dedup-key'] ?? null,
+  };
+}
+
+function typeOf(word: string): ItemType {
+  const type = ITEM_TYPES.find((one) => one === word);
+  if (type === undefined) throw usage(new Error(`--type ${word}: say ${ITEM_TYPES.join(', ')}`));
+  return type;
+}
+
+function priorityOf(word: string): Priority {
+  if (!/^[0-4]$/.test(word)) throw usage(new Error(`--priority ${word}: say 0 (critical) to 4 (bulk)`));
+  return Number(word) as Priority;
+}
+
+function spanOf(word: string): number {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(word) ?? [];
+  const ms = Number(count) * SPANS[unit as keyof typeof SPANS];
+  if (!(ms > 0)) throw usage(new Error(`--ttl ${word}: say how long, as 30s, 10m, 2h or 1d`));
+  return ms;
+}

@@ -1,0 +1,26 @@
+import type { TakeOver } from '../../core/inbox/drain/index.ts';
+import type { Items } from '../../core/inbox/index.ts';
+import { takeOverAll } from '../../core/inbox/queue/index.ts';
+import { type Log, realClock, realRandom } from '../../core/ports/index.ts';
+import { type Database, realDisk } from '../../core/state/index.ts';
+import { keptSessions } from '../open/index.ts';
+
+/** For all locks together, in milliseconds: what is held longer waits for the next drain. */
+const LOCK_WAIT_MS = 250;
+
+/** Takes over the queue files of every session that a persona announced; see `takeOverAll`. */
+export function queuesOf(db: Database, state: string, items: Items, log: Log): TakeOver {
+  return (persona) => {
+    const { held, faults } = takeOverAll({
+      machine: { disk: realDisk(log), clock: realClock, random: realRandom },
+      state,
+      sessions: keptSessions(db).all(),
+      persona,
+      insert: (lines) => items.push(lines),
+      waitMs: LOCK_WAIT_MS,
+    });
+    const [fault] = faults;
+    if (fault !== undefined) throw fault;
+    if (held[0] !== undefined) throw new Error(`${held[0]} is locked by another process`);
+  };
+}
