@@ -1,0 +1,99 @@
+import type { Random } from '../../ports/index.ts';
+import { type Database, laterTransaction, migrate, transaction } from '../../state/index.ts';
+
+/** How far this machine and a stream know of each other. All of it can be lost: then things are said twice, never not. */
+export interface Marks {
+  /** Names this machine in the stream: random, made once. */
+  readonly machine: string;
+  /** True when it is another stream than last time: then nothing is known of it. */
+  meet(stream: string): boolean;
+  /** Up to this id everything of ours is in the stream; null: nothing is known, as with a stream that is new to us. */
+  published(): number | null;
+  /** Those up to `id` are in the stream now, or need not be. */
+  setPublished(id: number, keys: readonly string[]): void;
+  /** These came by the stream: they are in it, and it need not be told of them. */
+  came(keys: readonly string[]): void;
+  /** They are stored here under these ids. */
+  stored(items: readonly { readonly id: number; readonly dedupKey: string }[]): void;
+  isInStream(key: string): boolean;
+  /** Up to which number of the stream a subject is in our store, and by which durable that was. */
+  seen(subject: string): { readonly durable: string; readonly seq: number } | null;
+  setSeen(subject: string, durable: string, seq: number): void;
+}
+
+const SCHEMA: readonly string[] = [
+  `
+  CREATE TABLE relay (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    machine TEXT NOT NULL,
+    stream TEXT,
+    published INTEGER
+  ) STRICT;
+  CREATE TABLE relay_came (dedup_key TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE relay_seen (subject TEXT PRIMARY KEY, durable TEXT NOT NULL, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+];
+
+interface Row {
+  readonly machine: string;
+  readonly stream: string | null;
+  readonly published: number | null;
+}
+
+/**
+ * `relay_came` holds only what the publisher has not passed yet, so it stays small. Except for the machine's name nothing
+ * is flushed: what a power cut takes back is done again, and its key says that it is the same.
+ */
+export function openMarks(db: Database, random: Random): Marks {
+  migrate(db, 'relay', SCHEMA);
+  const read = db.prepare<Row>('SELECT machine, stream, published FROM relay');
+  transaction(db, () => db.prepare('INSERT OR IGNORE INTO relay (one, machine) VALUES (1, ?)').run(random.hex(6)));
+  const row = (): Row => read.get() as Row;
+  const meet = db.prepare('UPDATE relay SET stream = ?, published = NULL');
+  const setPublished = db.prepare('UPDATE relay SET published = ?');
+  const came = db.prepare('INSERT OR IGNORE INTO relay_came (dedup_key) VALUES (?)');
+  const forget = db.prepare('DELETE FROM relay_came WHERE dedup_key = ?');
+  const isKnown = db.prepare<{ n: number }>('SELECT 1 AS n FROM relay_came WHERE dedup_key = ?');
+  const seen = db.prepare<{ durable: string; seq: number }>('SELECT durable, seq FROM relay_seen WHERE subject = ?');
+  const setSeen = db.prepare(
+    `INSERT INTO relay_seen (subject, durable, seq) VALUES (?, ?, ?)
+     ON CONFLICT (subject) DO UPDATE SET durable = excluded.durable, seq = excluded.seq`,
+  );
+
+  return {
+    machine: row().machine,
+    meet(stream) {
+      if (row().stream === stream) return false;
+      transaction(db, () => {
+        meet.run(stream);
+        db.exec('DELETE FROM relay_came; DELETE FROM relay_seen');
+      });
+      return true;
+    },
+    published: () => row().published,
+    setPublished(id, keys) {
+      laterTransaction(db, () => {
+        setPublished.run(id);
+        for (const key of keys) forget.run(key);
+      });
+    },
+    came(keys) {
+      laterTransaction(db, () => {
+        for (const key of keys) came.run(key);
+      });
+    },
+    stored(items) {
+      const mark = row().published ?? -1;
+      const passed = items.filter(({ id }) => id <= mark);
+      if (passed.length === 0) return;
+      laterTransaction(db, () => {
+        for (const { dedupKey } of passed) forget.run(dedupKey);
+      });
+    },
+    isInStream: (key) => isKnown.get(key) !== undefined,
+    seen: (subject) => seen.get(subject) ?? null,
+    setSeen(subject, durable, seq) {
+      laterTransaction(db, () => setSeen.run(subject, durable, seq));
+    },
+  };
+}

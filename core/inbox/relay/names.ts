@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import type { Addressee } from '../item.ts';
+
+/** The stream and everything under it (inbox and gates, contract 7). */
+export const STREAM = 'INBOX_EVENTS';
+export const SUBJECTS = 'inbox.>';
+/** What is for everybody. */
+export const ALL = 'inbox.all';
+const AGENT = 'inbox.agent.';
+
+/**
+ * A name as a token of a subject and as a file name: a-z, 0-9 and `-` stay, every other byte of its UTF-8 is `_` and two
+ * hex digits. So neither dot, space, `*`, `>` nor slash is left, and no two names meet on a disk that is blind to case.
+ * A lone surrogate, which no encoding can carry, becomes U+FFFD.
+ */
+export function encodeName(name: string): string {
+  let token = '';
+  for (const byte of Buffer.from(name, 'utf8')) {
+    const char = String.fromCharCode(byte);
+    token += /[a-z0-9-]/.test(char) ? char : `_${byte.toString(16).padStart(2, '0')}`;
+  }
+  return token;
+}
+
+/** The name that `encodeName` made this of; null for what it never makes. */
+export function decodeName(token: string): string | null {
+  if (!/^(?:[a-z0-9-]|_[0-9a-f]{2})+$/.test(token)) return null;
+  const bytes = token.match(/_..|./g)?.map((part) => byteOf(part)) ?? [];
+  const name = Buffer.from(bytes).toString('utf8');
+  return encodeName(name) === token ? name : null;
+}
+
+function byteOf(part: string): number {
+  return part.length === 3 ? Number.parseInt(part.slice(1), 16) : part.charCodeAt(0);
+}
+
+export function subjectOf(to: Addressee): string {
+  return to.is === 'everyone' ? ALL : `${AGENT}${encodeName(to.name)}`;
+}
+
+/** Null for a subject that is nobody's. */
+export function addresseeOf(subject: string): Addressee | null {
+  if (subject === ALL) return { is: 'everyone' };
+  const name = subject.startsWith(AGENT) ? decodeName(subject.slice(AGENT.length)) : null;
+  return name === null ? null : { is: 'persona', name };
+}
+
+/** A place in the stream that the server keeps for us. */
+export interface Durable {
+  readonly name: string;
+  readonly subjects: readonly [string, ...string[]];
+}
+
+/** From here on one durable may have several subjects (substrate E). */
+const MANY_SUBJECTS = [2, 10] as const;
+
+/**
+ * The durables of one machine: below 2.10 one a subject, from 2.10 on one for all of them. The machine is in every name:
+ * two machines with the same persona on one durable would get each message only once between them (contract 8, defect 10).
+ * @param machine of a-z and 0-9
+ */
+export function durablesOf(serverVersion: string, machine: string, personas: readonly string[]): readonly Durable[] {
+  const agents = [...new Set(personas)].sort().map((name) => ({ name, subject: subjectOf({ is: 'persona', name }) }));
+  if (isAtLeast(serverVersion, MANY_SUBJECTS)) {
+    return [{ name: `inbox-${machine}`, subjects: [ALL, ...agents.map(({ subject }) => subject)] }];
+  }
+  return [
+    { name: `inbox-${machine}--all`, subjects: [ALL] },
+    ...agents.map(
+      ({ name, subject }): Durable => ({
+        name: `inbox-${shortened(encodeName(name))}-${machine}`,
+        subjects: [subject],
+      }),
+    ),
+  ];
+}
+
+/** Versions are `2.9.10`, `2.10.0-beta.1`; what is none of it is taken for an old one. */
+export function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
+  const found = /^v?(\d+)\.(\d+)/.exec(version);
+  if (found === null) return false;
+  const [, a = 0, b = 0] = found.map(Number);
+  return a > major || (a === major && b >= minor);
+}
+
+/** The server keeps a durable in a directory of its name, and takes 255 characters at most. `__` is in no encoding. */
+function shortened(token: string): string {
+  if (token.length <= 160) return token;
+  return `${token.slice(0, 100)}__${createHash('sha256').update(token).digest('hex').slice(0, 32)}`;
+}
+
+/** What the server tells repetitions by: the key itself, or its hash where a header can not carry it. */
+export function messageIdOf(dedupKey: string): string {
+  if (/^[\x21-\x7e]{1,200}$/.test(dedupKey)) return dedupKey;
+  return `sha256:${createHash('sha256').update(dedupKey).digest('hex')}`;
+}

@@ -1,0 +1,62 @@
+import type { Instant } from '../../model/index.ts';
+import type { Database } from '../../state/index.ts';
+import type { ItemType, Priority } from '../item.ts';
+import type { KeyedItem } from './wire.ts';
+
+export interface OutgoingItem {
+  /** Rises with every push, of whatever process. */
+  readonly id: number;
+  readonly item: KeyedItem;
+}
+
+/** What was pushed on this machine, or came to it: the publisher's view of the store. Throws Fault `database`. */
+export interface Outgoing {
+  /** At most `limit`, by id, from above `id` on. */
+  above(id: number, limit: number): readonly OutgoingItem[];
+  /** The id before the first that was made at `created` or later; the largest of all when there is none. */
+  before(created: Instant): number;
+}
+
+interface Row {
+  readonly id: number;
+  readonly persona: string;
+  readonly type: ItemType;
+  readonly from_: string;
+  readonly priority: Priority;
+  readonly session: string | null;
+  readonly created: Instant;
+  readonly expires_at: Instant | null;
+  readonly dedup_key: string;
+  readonly content: string;
+}
+
+/** The tables are those of the room, and there already. */
+export function outgoingOf(db: Database): Outgoing {
+  const above = db.prepare<Row>(
+    `SELECT seq AS id, persona, type, from_, priority, session, created, expires_at, dedup_key, content
+     FROM inbox WHERE seq > ? ORDER BY seq LIMIT ?`,
+  );
+  // By id and not by time: what is pushed late may say an early time.
+  const before = db.prepare<{ id: number }>(
+    'SELECT coalesce((SELECT min(seq) - 1 FROM inbox WHERE created >= ?), (SELECT max(seq) FROM inbox), 0) AS id',
+  );
+  return {
+    above: (id, limit) => above.all(id, limit).map((row) => ({ id: row.id, item: itemOf(row) })),
+    before: (created) => before.get(created)?.id ?? 0,
+  };
+}
+
+function itemOf(row: Row): KeyedItem {
+  return {
+    // The table has the empty name for everybody.
+    to: row.persona === '' ? { is: 'everyone' } : { is: 'persona', name: row.persona },
+    type: row.type,
+    source: row.from_,
+    content: row.content,
+    priority: row.priority,
+    session: row.session,
+    created: row.created,
+    expires: row.expires_at,
+    dedupKey: row.dedup_key,
+  };
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { ITEM_TYPES, type Priority } from '../item.ts';
+import { subjectOf } from './names.ts';
+import { instantOf, itemOf, type KeyedItem, messageOf } from './wire.ts';
+
+const instant = fc.integer({ min: 0, max: 4_000_000_000_000 });
+const text = fc.string({ unit: 'grapheme' });
+const item: fc.Arbitrary<KeyedItem> = fc.record(
+  {
+    to: fc.oneof(
+      fc.constant({ is: 'everyone' } as const),
+      text.filter((name) => name !== '').map((name) => ({ is: 'persona', name }) as const),
+    ),
+    type: fc.constantFrom(...ITEM_TYPES),
+    source: text.filter((source) => source !== ''),
+    content: text,
+    priority: fc.constantFrom<Priority[]>(0, 1, 2, 3, 4),
+    session: fc.option(text.filter((session) => session !== '')),
+    created: instant,
+    expires: fc.option(instant),
+    dedupKey: text.filter((key) => key !== ''),
+  },
+  { noNullPrototype: true },
+);
+
+const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+const at = { subject: 'inbox.agent.ada', time: 5, place: 'stream:x:7' };
+const GOOD = { type: 'event', source: 'ci', content: 'red' };
+
+describe('an item on the wire', () => {
+  test('property: it comes back as it was', () => {
+    fc.assert(
+      fc.property(item, (one) => {
+        const data = new TextEncoder().encode(messageOf(one));
+        assert.deepEqual(itemOf(data, { ...at, subject: subjectOf(one.to) }), { is: 'item', item: one });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a foreign message needs type, source and content; its place in the stream is its key, its time the stream', () => {
+    assert.deepEqual(itemOf(bytes({ ...GOOD, rig: 'r', id: 'x' }), at), {
+      is: 'item',
+      item: {
+        to: { is: 'persona', name: 'ada' },
+        ...GOOD,
+        priority: 2,
+        session: null,
+        created: 5,
+        expires: null,
+        dedupKey: 'stream:x:7',
+      },
+    });
+  });
+
+  test('what is no item says why', () => {
+    const wrong: readonly (readonly [Uint8Array, RegExp])[] = [
+      [new TextEncoder().encode('{'), /no JSON/],
+      [Uint8Array.of(0xff, 0xfe), /no JSON/],
+      [bytes([]), /no object/],
+      [bytes({ ...GOOD, type: 'nudge' }), /type "nudge"/],
+      [bytes({ ...GOOD, source: '' }), /source ""/],
+      [bytes({ type: 'event', source: 'ci' }), /content/],
+      [bytes({ ...GOOD, priority: 7 }), /priority 7/],
+      [bytes({ ...GOOD, created_at: 'yesterday' }), /created_at "yesterday"/],
+      [bytes({ ...GOOD, expires_at: 'soon' }), /expires_at "soon"/],
+    ];
+    for (const [data, why] of wrong) {
+      const read = itemOf(data, at);
+      assert.ok(read.is === 'bad' && why.test(read.why), JSON.stringify(read));
+    }
+    assert.equal(itemOf(bytes(GOOD), { ...at, subject: 'inbox.rig.r' }).is, 'bad');
+  });
+
+  test('inbox-gates 8.12: an offset of a time counts', () => {
+    const noon = Date.UTC(2026, 1, 13, 12);
+    for (const time of ['2026-02-13T12:00:00Z', '2026-02-13T14:00:00+02:00', '2026-02-13T06:30:00.000000-05:30'])
+      assert.equal(instantOf(time), noon, time);
+    assert.equal(instantOf('2026-02-13T12:00:00.123456789Z'), noon + 123);
+    for (const time of ['2026-02-13', '2026-02-13T12:00:00', 12, null]) assert.equal(instantOf(time), null);
+  });
+});

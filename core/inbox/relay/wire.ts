@@ -1,0 +1,100 @@
+import { type Instant, isoOf } from '../../model/index.ts';
+import { ITEM_TYPES, type ItemType, type NewItem, type Priority } from '../item.ts';
+import { addresseeOf } from './names.ts';
+
+/** An item with the key by which every machine knows it. */
+export type KeyedItem = NewItem & { readonly dedupKey: string };
+
+/** What of a message the stream itself says. */
+export interface Envelope {
+  readonly subject: string;
+  /** When the stream took it. */
+  readonly time: Instant;
+  /** The key of a message that brings none: its place in the stream, the same each time it is delivered. */
+  readonly place: string;
+}
+
+export type Read = { readonly is: 'item'; readonly item: KeyedItem } | { readonly is: 'bad'; readonly why: string };
+
+/** The keys of a row on the wire, as the contract has them (inbox and gates 2). */
+export function messageOf(item: KeyedItem): string {
+  return JSON.stringify({
+    agent_name: item.to.is === 'persona' ? item.to.name : 'all',
+    session_id: item.session,
+    type: item.type,
+    source: item.source,
+    content: item.content,
+    priority: item.priority,
+    created_at: isoOf(item.created),
+    expires_at: item.expires === null ? null : isoOf(item.expires),
+    dedup_key: item.dedupKey,
+  });
+}
+
+/**
+ * A message of anybody's as an item. Whom it is for is the subject's to say; keys that are not known are passed over.
+ * Without a priority it is normal, never critical (contract 2).
+ */
+export function itemOf(data: Uint8Array, { subject, time, place }: Envelope): Read {
+  const to = addresseeOf(subject);
+  if (to === null) return bad(`the subject ${subject} is nobody's`);
+  let body: unknown;
+  try {
+    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data));
+  } catch (error) {
+    return bad(`no JSON (${error instanceof Error ? error.message.slice(0, 80) : 'unreadable'})`);
+  }
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return bad('no object');
+  const { type, source, content, priority, session_id, created_at, expires_at, dedup_key } = body as Record<
+    string,
+    unknown
+  >;
+  if (!isType(type)) return bad(`the type ${shown(type)} is unknown`);
+  if (typeof source !== 'string' || source === '') return bad(`the source ${shown(source)} is no name`);
+  if (typeof content !== 'string') return bad('the content is no text');
+  const weight = priority ?? 2;
+  if (!isPriority(weight)) return bad(`the priority ${shown(priority)} is none of 0 to 4`);
+  const created = created_at === undefined || created_at === null ? time : instantOf(created_at);
+  if (created === null) return bad(`created_at ${shown(created_at)} is no time`);
+  const expires = expires_at === undefined || expires_at === null ? null : instantOf(expires_at);
+  if (expires === null && typeof expires_at === 'string') return bad(`expires_at ${shown(expires_at)} is no time`);
+  const session = typeof session_id === 'string' && session_id !== '' ? session_id : null;
+  const dedupKey = typeof dedup_key === 'string' && dedup_key !== '' ? dedup_key : place;
+  return { is: 'item', item: { to, type, source, content, priority: weight, session, created, expires, dedupKey } };
+}
+
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+
+/** The instant of an RFC 3339 time, whatever its offset (contract 8, defect 12); null when it is none. */
+export function instantOf(text: unknown): Instant | null {
+  const found = typeof text === 'string' ? RFC3339.exec(text) : null;
+  if (found === null) return null;
+  const [, year, month, day, hour, minute, second, fraction = '', sign, hours = 0, minutes = 0] = found;
+  const at = Date.UTC(
+    Number(year),
+    Number(month) - 1,
+    Number(day),
+    Number(hour),
+    Number(minute),
+    Math.min(59, Number(second)),
+  );
+  const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;
+  const ms = Math.floor(Number(`0${fraction}`) * 1000);
+  return at + ms - (sign === '-' ? -offset : offset);
+}
+
+function isType(value: unknown): value is ItemType {
+  return ITEM_TYPES.some((type) => type === value);
+}
+
+function isPriority(value: unknown): value is Priority {
+  return value === 0 || value === 1 || value === 2 || value === 3 || value === 4;
+}
+
+function bad(why: string): Read {
+  return { is: 'bad', why };
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? 'that is missing').slice(0, 60);
+}

@@ -1,0 +1,42 @@
+import { Fault, type Scope } from '../model/index.ts';
+import { AS_WRITTEN, type Target, targetOf } from './policy.ts';
+
+/** A checked address of a NATS server. It has a class as written, as a hive has. */
+export interface NatsTarget {
+  readonly target: Target;
+  readonly port: number;
+  /** Only with a trusted certificate for the host. */
+  readonly tls: boolean;
+  /** As messages may show it. */
+  readonly shown: string;
+}
+
+const PORT = 4222;
+
+/**
+ * Checks `nats://HOST[:PORT]` or, with TLS, `tls://HOST[:PORT]`, without any look-up.
+ * @throws Fault `bad-url` for anything else, also with a user name or token in it, `blocked` for an address no server has
+ */
+export function natsTarget(text: string, scope: Scope): NatsTarget {
+  const found = /^(nats|tls):\/\/([^/?#\s]+)\/?$/.exec(text);
+  if (found === null) throw new Fault('bad-url', `${quoted(text)} is not nats://HOST:PORT or tls://HOST:PORT`, scope);
+  const [, scheme = '', place = ''] = found;
+  if (place.includes('@')) {
+    throw new Fault(
+      'bad-url',
+      'a user name or token stands in the URL of a NATS server: it belongs into a file',
+      scope,
+    );
+  }
+  const tls = scheme === 'tls';
+  const given = /:(\d{1,5})$/.exec(place)?.[1];
+  // With a port always: the URL parser leaves out the one of its scheme.
+  const target = targetOf(`http://${given === undefined ? `${place}:${PORT}` : place}`, AS_WRITTEN, scope);
+  const port = given === undefined ? PORT : Number(given);
+  return { target, port, tls, shown: `${scheme}://${target.url.hostname}:${port}` };
+}
+
+function quoted(text: string): string {
+  // What stands before an @ may be a secret.
+  return JSON.stringify(text.replace(/\/\/[^/]*@/, '//***@').slice(0, 200));
+}

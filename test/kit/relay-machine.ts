@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { type Item, type Items, type NewItem, openItems } from '../../core/inbox/index.ts';
+import {
+  dialerOf,
+  openLink,
+  openMarks,
+  outgoingOf,
+  RELAY,
+  type Relay,
+  startRelay,
+} from '../../core/inbox/relay/index.ts';
+import { type Fault, faultOf } from '../../core/model/index.ts';
+import { natsTarget } from '../../core/net/index.ts';
+import { type Log, realClock, realRandom } from '../../core/ports/index.ts';
+import { type Database, openDatabase } from '../../core/state/index.ts';
+import { until } from './until.ts';
+
+export interface RelayMachineOptions {
+  /** Where its database is; one that is there already is taken up again. */
+  readonly dir: string;
+  readonly url: string;
+  readonly personas: readonly string[];
+  readonly token?: string | null;
+  /** Over the store itself, for one that fails. */
+  readonly items?: (items: Items) => Pick<Items, 'push'>;
+}
+
+/** One machine as the relay sees it: a store on the disk, and a relay when it is started. */
+export interface RelayMachine extends AsyncDisposable {
+  readonly items: Items;
+  readonly db: Database;
+  /** What the board was told: a fault's code, or `ok`. */
+  readonly told: readonly string[];
+  readonly faults: readonly Fault[];
+  readonly warnings: readonly string[];
+  relay(): Relay;
+  /** Pushed, and the relay told of it. */
+  push(...items: readonly Partial<NewItem>[]): void;
+  /** What everybody of the machine has, oldest first. */
+  all(persona: string): readonly Item[];
+  texts(persona: string): readonly string[];
+  has(persona: string, count: number, withinMs?: number): Promise<void>;
+  says(word: string, times?: number): Promise<void>;
+}
+
+export function relayMachine(options: RelayMachineOptions): RelayMachine {
+  const { dir, url, personas, token = 'secret' } = options;
+  const db = openDatabase(join(dir, 'hivebar.sqlite'));
+  const items = openItems({ db, clock: realClock });
+  const told: string[] = [];
+  const faults: Fault[] = [];
+  const warnings: string[] = [];
+  const log: Log = {
+    info: () => {},
+    warn: (line) => void warnings.push(line),
+    error: (line) => void warnings.push(line),
+  };
+  let relay: Relay | null = null;
+  const dialer = dialerOf({ server: natsTarget(url, RELAY), token: () => token });
+  const all = (persona: string): readonly Item[] => items.list(persona, 'all', 100_000);
+  return {
+    items,
+    db,
+    told,
+    faults,
+    warnings,
+    relay() {
+      relay ??= startRelay({
+        items: options.items?.(items) ?? items,
+        outgoing: outgoingOf(db),
+        marks: openMarks(db, realRandom),
+        personas: () => personas,
+        open: () => openLink(dialer),
+        clock: realClock,
+        log,
+        keepMs: 30 * 86_400_000,
+        stored: () => {},
+        tell(fault) {
+          told.push(fault?.code ?? 'ok');
+          if (fault !== null) faults.push(faultOf(fault, RELAY));
+        },
+      });
+      return relay;
+    },
+    push(...some) {
+      items.push(some.map(newItem));
+      relay?.pushed();
+    },
+    all,
+    texts: (persona) => all(persona).map(({ content }) => content),
+    has: (persona, count, withinMs = 60_000) =>
+      until(
+        () => `${count} items of ${persona}, not ${all(persona).length}; told: ${told}; ${warnings.join('\n')}`,
+        () => all(persona).length >= count,
+        withinMs,
+      ),
+    says: (word, times = 1) =>
+      until(
+        () => `${word} was told ${times} times: ${told}; ${warnings.join('\n')}`,
+        () => told.filter((each) => each === word).length >= times,
+        60_000,
+      ),
+    async [Symbol.asyncDispose]() {
+      await relay?.[Symbol.asyncDispose]();
+      db[Symbol.dispose]();
+    },
+  };
+}
+
+/** An item with what a test does not care for filled in. */
+export function newItem(some: Partial<NewItem>): NewItem {
+  return {
+    to: { is: 'persona', name: 'ada' },
+    type: 'event',
+    source: 'ci',
+    content: 'text',
+    priority: 2,
+    session: null,
+    created: realClock.now(),
+    expires: null,
+    dedupKey: null,
+    ...some,
+  };
+}
