@@ -25,7 +25,9 @@ export interface Tally {
 /** `i` is the row of the inbox; the marks are in it too, or in `a`, the acknowledgement of a broadcast. */
 type Marks = 'i' | 'a';
 
-const columns = (marks: Marks | null) => `i.seq AS id, i.type, i.from_, i.content, i.priority, i.session, i.created,
+const columns = (
+  marks: Marks | null,
+) => `${marks ?? 'i'}.seq AS id, i.type, i.from_, i.content, i.priority, i.session, i.created,
   i.expires_at, i.dedup_key, i.persona = '' AS broadcast,
   ${marks === null ? 'NULL AS read_at, NULL AS delivered_at' : `${marks}.read_at, ${marks}.delivered_at`}`;
 
@@ -58,8 +60,8 @@ export function itemStatementsOf(db: Database) {
       ORDER BY id DESC LIMIT ?3`);
   /** Of the persona's own, those for one session, or for any (null). */
   const own = (session: string) =>
-    `FROM inbox AS i WHERE i.persona = ?1 AND i.session IS ${session} AND ${pending('i')}`;
-  const toAll = `FROM broadcast_acks AS a WHERE a.persona = ?1 AND ${pending('a')}`;
+    `FROM inbox AS i INDEXED BY inbox_pending WHERE i.persona = ?1 AND i.session IS ${session} AND ${pending('i')}`;
+  const toAll = `FROM broadcast_acks AS a INDEXED BY broadcast_acks_pending WHERE a.persona = ?1 AND ${pending('a')}`;
   /** `?1` is the persona, `?2` the id; in the inbox, and among the acknowledgements. */
   const marking = (change: string, where: string) => {
     const sql = (table: string) => `UPDATE ${table} SET ${change} WHERE persona = ?1 AND seq = ?2 AND ${where}`;

@@ -205,7 +205,8 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     const unread = unreadOnly ? 1 : 0;
     // One row asked for by itself is given whole: that is how a message of any size is read.
     const budget = limit === 1 ? Number.POSITIVE_INFINITY : ROWS_BUDGET;
-    const page = pageOf(map(sql.newest.iterate(persona, before, unread, limit), shown), budget);
+    const newest = sql.anyToAll.get(persona) === undefined ? sql.newest : sql.newestOfBoth;
+    const page = pageOf(map(newest.iterate(persona, before, unread, limit), shown), budget);
     const oldest = page.rows.at(-1)?.id ?? null;
     const inLimit = limit - page.rows.length;
     const beyond = oldest === null ? 0 : (sql.countBefore.get(persona, oldest, unread, inLimit + 1)?.n ?? 0);

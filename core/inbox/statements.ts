@@ -21,7 +21,10 @@ export type HeadRow = Omit<StoredRow, 'content' | 'urgent'> & {
  * The columns of a `HeadRow`; `?1` is how many bytes are short. In bytes: SQLite's functions on text stop at a NUL, which
  * a message may contain. Text as it is costs much less than bytes.
  */
-const head = (row: string, marks: string): string => `${row}.seq AS id, ${row}.from_, ${row}.created, ${marks}.read_at,
+const head = (
+  row: string,
+  marks: string,
+): string => `${marks}.seq AS id, ${row}.from_, ${row}.created, ${marks}.read_at,
   iif(octet_length(${row}.content) <= ?1, ${row}.content, NULL) AS short,
   iif(octet_length(${row}.content) > ?1, substr(CAST(${row}.content AS BLOB), 1, ?1), NULL) AS head`;
 
@@ -35,18 +38,21 @@ export function headOf({ short, head }: HeadRow): string | null {
 /** Everything the local hive asks of its tables, beside the counts and the items. */
 export function statementsOf(db: Database) {
   const whole = (row: string, marks: string): string =>
-    `${row}.seq AS id, ${row}.from_, ${row}.content, ${row}.urgent, ${row}.created, ${marks}.read_at`;
+    `${marks}.seq AS id, ${row}.from_, ${row}.content, ${row}.urgent, ${row}.created, ${marks}.read_at`;
   const own = whole('inbox', 'inbox');
   const toAll = whole('i', 'a');
   const acks = 'FROM broadcast_acks AS a CROSS JOIN inbox AS i ON i.seq = a.seq WHERE a.persona';
+  const newest = `SELECT ${own} FROM inbox WHERE persona = ?1 AND seq < ?2 AND (?3 = 0 OR read_at IS NULL)`;
   return {
     insert: db.prepare(`
       INSERT INTO inbox (persona, from_, priority, urgent, created, read_at, dedup_key, content)
       VALUES (?1, ?2, iif(?3, 1, 2), ?3, ?4, ?5, ${newKey("'mail'", '?4')}, ?6)`),
     personas: db.prepare<{ name: string; created: number }>('SELECT name, created FROM personas ORDER BY name'),
-    newest: db.prepare<StoredRow>(`
-      SELECT ${own} FROM inbox WHERE persona = ?1 AND seq < ?2 AND (?3 = 0 OR read_at IS NULL)
-      UNION ALL SELECT ${toAll} ${acks} = ?1 AND a.seq < ?2 AND (?3 = 0 OR a.read_at IS NULL)
+    anyToAll: db.prepare<{ any: number }>('SELECT 1 AS "any" FROM broadcast_acks WHERE persona = ? LIMIT 1'),
+    /** To merge two tables costs most of a short answer, and most inboxes have no broadcast. */
+    newest: db.prepare<StoredRow>(`${newest} ORDER BY seq DESC LIMIT ?4`),
+    newestOfBoth: db.prepare<StoredRow>(`
+      ${newest} UNION ALL SELECT ${toAll} ${acks} = ?1 AND a.seq < ?2 AND (?3 = 0 OR a.read_at IS NULL)
       ORDER BY id DESC LIMIT ?4`),
     countBefore: db.prepare<{ n: number }>(`
       SELECT count(*) AS n FROM (
@@ -62,8 +68,8 @@ export function statementsOf(db: Database) {
       SELECT ${HEAD} FROM inbox WHERE persona = ?2 UNION ALL SELECT ${head('i', 'a')} ${acks} = ?2
       ORDER BY id DESC LIMIT ?3`),
     unreadIds: db.prepare<{ id: number }>(`
-      SELECT seq AS id FROM inbox WHERE persona = ?1 AND read_at IS NULL
-      UNION ALL SELECT seq FROM broadcast_acks WHERE persona = ?1 AND read_at IS NULL`),
+      SELECT seq AS id FROM inbox INDEXED BY inbox_pending WHERE persona = ?1 AND read_at IS NULL
+      UNION ALL SELECT seq FROM broadcast_acks INDEXED BY broadcast_acks_pending WHERE persona = ?1 AND read_at IS NULL`),
     markOne: db.prepare('UPDATE inbox SET read_at = ? WHERE persona = ? AND seq = ? AND read_at IS NULL'),
     markOneToAll: db.prepare('UPDATE broadcast_acks SET read_at = ? WHERE persona = ? AND seq = ? AND read_at IS NULL'),
   };
