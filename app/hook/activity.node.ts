@@ -1,10 +1,20 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { PersonaId } from '../../core/model/index.ts';
-import { errnoOf, stemOf } from '../../core/state/index.ts';
+import { errnoOf, ioFault, stemOf } from '../../core/state/index.ts';
 
 /** Where the hook notes at which moment an agent was last, a file a persona: `<run>/activity/<stem>`. */
 export const activityDir = (run: string): string => join(run, 'activity');
+
+/** The script makes no folders. @throws Fault `unwritable` or `no-space` */
+export function makeActivityDir(run: string): void {
+  const dir = activityDir(run);
+  try {
+    fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw ioFault(error, dir, 'unwritable');
+  }
+}
 
 /** What is noted in place of `Stop` when the agent was sent on instead. */
 export const CONTINUED = 'Continued';

@@ -1,3 +1,7 @@
 export { activityDir, activityOf, CONTINUED, noteActivity } from './activity.node.ts';
+export type { Installer, Looked as HookLooked, Reach as HookReach } from './install.ts';
+export { hookInstaller } from './own.node.ts';
 export { PASSABLE, type Passable, quietMoments, type Waiting } from './quiet.ts';
+export { HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
+export { BACKUP } from './settings-file.node.ts';
 export { clearStamps, type Looked, pendingDir, type Stamped, type StampPlace, stampPending } from './stamps.node.ts';

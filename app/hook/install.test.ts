@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { realRandom } from '../../core/ports/index.ts';
+import { scratch } from '../../test/kit/scratch.ts';
+import { createInstaller } from './install.ts';
+import { BACKUP } from './settings-file.node.ts';
+
+function rig(facts: { readonly node?: string } = {}) {
+  const home = scratch();
+  const folder = (name: string) => ({ claude: home.at(name, '.claude'), codex: home.at(name, '.codex') });
+  for (const dir of ['user', 'project', 'user/.claude', 'project/.claude']) mkdirSync(home.at(dir));
+  const installer = createInstaller({
+    random: realRandom,
+    run: home.at('state/run'),
+    scriptPath: home.at('state/hook/hivebar-hook'),
+    script: { node: '/n/node', entry: '/e/hivebar.cjs', state: home.at('state'), leads: {}, ...facts },
+    folders: { user: folder('user'), project: folder('project') },
+  });
+  return {
+    home,
+    installer,
+    user: home.at('user/.claude/settings.json'),
+    [Symbol.dispose]: () => home[Symbol.dispose](),
+  };
+}
+
+const mode = (path: string): number => statSync(path).mode & 0o777;
+
+test('given no settings, install makes them, private, with a script that can be run; again it changes nothing', () => {
+  using r = rig();
+  assert.deepEqual(r.installer.install('codex', 'user', 'ada'), {
+    path: r.home.at('user/.codex/hooks.json'),
+    changed: true,
+  });
+  assert.equal(mode(r.home.at('user/.codex/hooks.json')), 0o600);
+  assert.equal(mode(r.home.at('state/hook/hivebar-hook')), 0o700);
+  assert.equal(mode(r.home.at('state/hook')), 0o700);
+  assert.equal(mode(r.home.at('state/run/activity')), 0o700);
+  assert.deepEqual(readdirSync(r.home.at('user/.codex')), ['hooks.json']);
+  assert.equal(r.installer.install('codex', 'user', 'ada').changed, false);
+  assert.deepEqual(r.installer.look('codex', 'user'), {
+    standing: 'installed',
+    foreign: 0,
+    persona: 'ada',
+    script: 'right',
+    path: r.home.at('user/.codex/hooks.json'),
+  });
+});
+
+test('given settings, their mode stays, and what they were is kept once: as before our hooks, not as before the last change', () => {
+  using r = rig();
+  const before = '{"model": "x"}';
+  writeFileSync(r.user, before);
+  chmodSync(r.user, 0o640);
+  r.installer.install('claude', 'user', null);
+  r.installer.install('claude', 'user', 'ada');
+  assert.equal(mode(r.user), 0o640);
+  assert.equal(mode(r.user + BACKUP), 0o640);
+  assert.equal(readFileSync(r.user + BACKUP, 'utf8'), before);
+  assert.deepEqual(readdirSync(r.home.at('user/.claude')).sort(), ['settings.json', `settings.json${BACKUP}`]);
+  assert.deepEqual(r.installer.uninstall('claude', 'user'), { path: r.user, changed: true });
+  assert.equal(readFileSync(r.user, 'utf8'), before);
+  assert.equal(r.installer.uninstall('claude', 'user').changed, false);
+  assert.equal(r.installer.look('claude', 'user').standing, 'absent');
+});
+
+test('given nothing to take out, no file is made', () => {
+  using r = rig();
+  assert.equal(r.installer.uninstall('claude', 'project').changed, false);
+  assert.deepEqual(readdirSync(r.home.at('project/.claude')), []);
+});
+
+test('given settings that can not be parsed, they are refused byte by byte, with no backup', () => {
+  using r = rig();
+  for (const text of ['{"a": 1,}', '{"hooks": []}', 'not json']) {
+    writeFileSync(r.user, text);
+    assert.throws(() => r.installer.install('claude', 'user', 'ada'), { code: 'settings' });
+    assert.throws(() => r.installer.look('claude', 'user'), { code: 'settings' });
+    assert.equal(readFileSync(r.user, 'utf8'), text);
+  }
+  writeFileSync(r.user, Buffer.from([0x7b, 0xff, 0x7d]));
+  assert.throws(() => r.installer.install('claude', 'user', 'ada'), { code: 'unreadable' });
+  assert.deepEqual(readdirSync(r.home.at('user/.claude')), ['settings.json']);
+});
+
+test('given a link of the user, the file it leads to is changed and the link stays; in a project it is refused', () => {
+  using r = rig();
+  mkdirSync(r.home.at('dotfiles'));
+  const real = r.home.write('dotfiles/claude.json', '{}\n');
+  symlinkSync(real, r.user);
+  assert.equal(r.installer.install('claude', 'user', 'ada').changed, true);
+  assert.ok(lstatSync(r.user).isSymbolicLink());
+  assert.match(readFileSync(real, 'utf8'), /hivebar-hook' claude Stop 'ada'/);
+
+  const local = r.home.at('project/.claude/settings.local.json');
+  const victim = r.home.write('dotfiles/victim', '{}\n');
+  symlinkSync(victim, local);
+  assert.throws(() => r.installer.install('claude', 'project', 'ada'), {
+    code: 'unreadable',
+    message: /symbolic link/,
+  });
+  symlinkSync(r.home.at('dotfiles'), r.home.at('project/.codex'));
+  assert.throws(() => r.installer.install('codex', 'project', 'ada'), { code: 'unreadable', message: /symbolic link/ });
+  assert.equal(readFileSync(victim, 'utf8'), '{}\n');
+  assert.deepEqual(readdirSync(r.home.at('dotfiles')).sort(), ['claude.json', `claude.json${BACKUP}`, 'victim']);
+});
+
+test('given a link that leads nowhere, or a folder in place of the file, it is said and nothing is made', () => {
+  using r = rig();
+  symlinkSync(r.home.at('gone/settings.json'), r.user);
+  assert.throws(() => r.installer.install('claude', 'user', 'ada'), { code: 'unreadable', message: /nowhere/ });
+  mkdirSync(r.home.at('project/.codex/hooks.json'), { recursive: true });
+  assert.throws(() => r.installer.install('codex', 'project', 'ada'), {
+    code: 'unreadable',
+    message: /not a regular file/,
+  });
+});
+
+test('given somebody who saves the settings meanwhile, what they saved is kept and ours is put into it', () => {
+  using r = rig();
+  writeFileSync(r.user, '{}\n');
+  let saves = 1;
+  // Random is asked for a name between reading and replacing.
+  const meddling = createInstaller({
+    random: {
+      ...realRandom,
+      hex(n) {
+        if (saves-- > 0) writeFileSync(r.user, '{"saved": true}\n');
+        return realRandom.hex(n);
+      },
+    },
+    run: r.home.at('state/run'),
+    scriptPath: join(r.home.dir, 'state/hook/hivebar-hook'),
+    script: { node: '/n/node', entry: '/e', state: r.home.at('state'), leads: {} },
+    folders: { user: { claude: r.home.at('user/.claude'), codex: '' }, project: { claude: '', codex: '' } },
+  });
+  r.installer.install('claude', 'project', null); // the script is there already, or it would take the name
+  saves = 0;
+  meddling.install('claude', 'user', null);
+  saves = 2;
+  assert.equal(meddling.install('claude', 'user', 'ada').changed, true);
+  const made = JSON.parse(readFileSync(r.user, 'utf8'));
+  assert.equal(made.saved, true);
+  assert.equal(meddling.look('claude', 'user').standing, 'installed');
+});
+
+test('given a program that has moved, the script is old, and install writes it anew without touching the settings', () => {
+  using r = rig();
+  r.installer.install('claude', 'user', 'ada');
+  writeFileSync(r.home.at('state/hook/hivebar-hook'), '#!/bin/sh\n# older\n');
+  assert.equal(r.installer.look('claude', 'user').script, 'old');
+  assert.equal(r.installer.install('claude', 'user', 'ada').changed, false);
+  assert.equal(r.installer.look('claude', 'user').script, 'right');
+});

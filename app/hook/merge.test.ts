@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { found, type Wish, withHooks, withoutHooks } from './merge.ts';
+import { type HarnessName, RECIPES } from './recipe.ts';
+
+const GOLDEN = join(import.meta.dirname, 'golden');
+const wishFor = (harness: HarnessName, persona: string | null = 'ada'): Wish => ({
+  recipe: RECIPES[harness],
+  script: '/home/ada/.local/state/hivebar/hook/hivebar-hook',
+  persona,
+  path: '/home/ada/settings.json',
+});
+const claude = wishFor('claude');
+
+for (const before of readdirSync(GOLDEN).filter((name) => name.endsWith('.before'))) {
+  const name = before.replace('.before', '');
+  const wish = wishFor(name.startsWith('codex') ? 'codex' : 'claude');
+  test(`golden ${name}: installed it reads as kept, again changes nothing, and uninstalled it is as before`, () => {
+    const text = readFileSync(join(GOLDEN, before), 'utf8');
+    const path = join(GOLDEN, `${name}.after`);
+    const after = withHooks(text, wish);
+    assert.equal(after, readFileSync(path, 'utf8'));
+    assert.equal(withHooks(after, wish), after);
+    assert.equal(found(after, wish).standing, 'installed');
+    const clean = withoutHooks(after, wish);
+    assert.equal(clean, withoutHooks(text, wish));
+    assert.equal(found(clean, wish).standing, 'absent');
+    assert.equal(found(clean, wish).foreign, found(text, wish).foreign);
+  });
+}
+
+test('given no file or an empty one, the hooks of each event stand in a new text, with the matcher it wants', () => {
+  for (const text of [null, '', ' \n']) {
+    const made = JSON.parse(withHooks(text, claude)) as { hooks: Record<string, { matcher?: string }[]> };
+    assert.deepEqual(Object.keys(made.hooks), Object.keys(RECIPES.claude.events));
+    assert.equal(made.hooks.PostToolUse?.[0]?.matcher, '*');
+    assert.ok(!('matcher' in (made.hooks.Stop?.[0] ?? {})));
+  }
+  assert.equal(withoutHooks('', claude), '');
+});
+
+test('given another persona than at install, one entry of ours is left and names it', () => {
+  const other = wishFor('claude', "o'neil $x");
+  const both = withHooks(withHooks('{}\n', claude), other);
+  assert.equal(both, withHooks('{}\n', other));
+  assert.deepEqual(found(both, claude), { standing: 'installed', foreign: 0, persona: "o'neil $x" });
+  const nobody = withHooks(both, wishFor('claude', null));
+  assert.equal(found(nobody, claude).persona, null);
+  assert.match(nobody, /hivebar-hook' claude Stop"/);
+});
+
+test('given an entry of ours that is gone, doubled or changed, it is old and is put right', () => {
+  const right = withHooks('{}\n', claude);
+  const breaks: readonly ((settings: {
+    hooks: Record<string, { hooks: { timeout?: number }[]; matcher?: string }[]>;
+  }) => void)[] = [
+    ({ hooks }) => delete hooks.Stop,
+    ({ hooks }) => hooks.Stop?.push(...(hooks.Stop ?? [])),
+    ({ hooks }) => Object.assign(hooks.Stop?.[0]?.hooks[0] ?? {}, { timeout: 1 }),
+    ({ hooks }) => Object.assign(hooks.PreToolUse?.[0] ?? {}, { matcher: 'Bash' }),
+    ({ hooks }) => Object.assign(hooks, { Odd: hooks.Stop }),
+  ];
+  for (const change of breaks) {
+    const settings = JSON.parse(right);
+    change(settings);
+    const broken = JSON.stringify(settings, null, 2);
+    assert.equal(found(broken, claude).standing, 'old', broken);
+    assert.equal(found(withHooks(broken, claude), claude).standing, 'installed');
+  }
+});
+
+test('given what is not settings, it is refused with the file, and nothing is guessed', () => {
+  for (const text of [
+    '{',
+    '// mine\n{}',
+    '[]',
+    '"x"',
+    'null',
+    '{"hooks": []}',
+    '{"hooks": null}',
+    '{"hooks": {"Stop": {}}}',
+    '{"hooks": {"Stop": ["x"]}}',
+    '{"hooks": {"Stop": [{"hooks": {}}]}}',
+    '\ufeff{}',
+  ]) {
+    for (const act of [withHooks, withoutHooks, found]) {
+      assert.throws(
+        () => act(text, claude),
+        { code: 'settings', message: /^\/home\/ada\/settings.json is left as it is: / },
+        text,
+      );
+    }
+  }
+});
+
+const key = fc.oneof(fc.string({ maxLength: 6 }), fc.constantFrom('hooks', 'a"b', '\\', '__proto__', 'toString'));
+const foreign = fc.record({ type: fc.constant('command'), command: fc.string(), more: fc.jsonValue({ maxDepth: 1 }) });
+const group = fc.record({ matcher: fc.string(), hooks: fc.array(foreign, { minLength: 1, maxLength: 2 }) });
+const events = fc.dictionary(
+  fc.constantFrom('Stop', 'PreToolUse', 'Notification', 'SessionEnd', 'Odd'),
+  fc.array(group, { minLength: 1, maxLength: 2 }),
+  { minKeys: 1 },
+);
+const settings = fc.record({
+  top: fc.dictionary(key, fc.jsonValue({ maxDepth: 3 })),
+  hooks: fc.option(events),
+  indent: fc.constantFrom(0, 1, 2, 4, '\t'),
+  eol: fc.constantFrom('\n', '\r\n'),
+});
+
+test('property: whatever stands there, install leaves it, is idempotent, and uninstall gives the same bytes back', () => {
+  fc.assert(
+    fc.property(settings, ({ top, hooks, indent, eol }) => {
+      const { hooks: _, ...rest } = top;
+      const value = hooks === null ? rest : { ...rest, hooks };
+      const text = JSON.stringify(value, null, indent).replaceAll('\n', eol);
+      const after = withHooks(text, claude);
+      assert.equal(withHooks(after, claude), after);
+      assert.equal(withoutHooks(after, claude), text);
+      const made = JSON.parse(after);
+      for (const [name, groups] of Object.entries(hooks ?? {})) {
+        assert.deepEqual(made.hooks[name].slice(0, groups.length), JSON.parse(JSON.stringify(groups)));
+      }
+      delete made.hooks;
+      assert.deepEqual(made, JSON.parse(JSON.stringify(rest)));
+    }),
+    { numRuns: 150 },
+  );
+});

@@ -1,0 +1,36 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { realRandom } from '../../core/ports/index.ts';
+import { ownDirs } from '../../core/state/index.ts';
+import { createInstaller, type Installer } from './install.ts';
+import { SCRIPT_NAME } from './script.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+// In the package every compiled file stands in dist/ beside the programs; in a checkout this file stands in app/hook/.
+const ENTRY = import.meta.filename.endsWith('.ts')
+  ? join(import.meta.dirname, '..', 'cli', 'hivebar.node.ts')
+  : join(import.meta.dirname, 'hivebar.cjs');
+
+/** The installer of this very program, for this user's harnesses, or those of the project in the current folder. */
+export function hookInstaller(env: Env): Installer {
+  const { state, run } = ownDirs({ ...env });
+  const home = homedir();
+  return createInstaller({
+    random: realRandom,
+    run,
+    scriptPath: join(state, 'hook', SCRIPT_NAME),
+    script: { node: process.execPath, entry: ENTRY, state, leads: leadsIn(env, state) },
+    folders: {
+      user: { claude: env.CLAUDE_CONFIG_DIR || join(home, '.claude'), codex: env.CODEX_HOME || join(home, '.codex') },
+      project: { claude: join(process.cwd(), '.claude'), codex: join(process.cwd(), '.codex') },
+    },
+  });
+}
+
+/** What led to the state directory, made absolute: what it was relative to is not there when a hook runs. */
+function leadsIn(env: Env, state: string): Readonly<Record<string, string>> {
+  if (env.HIVEBAR_HOME) return { HIVEBAR_HOME: state };
+  const none = { HIVEBAR_HOME: '' };
+  return process.platform === 'linux' ? { ...none, XDG_STATE_HOME: env.XDG_STATE_HOME ?? '' } : none;
+}

@@ -1,0 +1,57 @@
+import { quoted } from './script.ts';
+
+/** How a harness is told of hooks. Both have the same form: event -> groups, each with a matcher and handlers. */
+export interface Recipe {
+  readonly harness: HarnessName;
+  /** Its name, as a person knows it. */
+  readonly label: string;
+  /** Each event, and the matcher it wants; null: it wants none. */
+  readonly events: Readonly<Record<string, string | null>>;
+}
+
+export const HARNESSES = ['claude', 'codex'] as const;
+export type HarnessName = (typeof HARNESSES)[number];
+
+const EVENTS = {
+  SessionStart: null,
+  UserPromptSubmit: null,
+  PreToolUse: '*',
+  PostToolUse: '*',
+  PreCompact: null,
+  Stop: null,
+};
+
+export const RECIPES: Readonly<Record<HarnessName, Recipe>> = {
+  claude: { harness: 'claude', label: 'Claude Code', events: { ...EVENTS, SessionEnd: null } },
+  codex: { harness: 'codex', label: 'Codex', events: EVENTS },
+};
+
+/** Seconds after which the harness goes on without an answer. The budget is one; a machine under load may take more. */
+export const HOOK_TIMEOUT_S = 10;
+
+export interface Group {
+  readonly matcher?: string;
+  readonly hooks: readonly unknown[];
+}
+
+/** What stands in the settings for one event. */
+export function groupFor({ harness, events }: Recipe, event: string, script: string, persona: string | null): Group {
+  const words = [quoted(script), harness, event, ...(persona === null ? [] : [quoted(persona)])];
+  const handler = { type: 'command', command: words.join(' '), timeout: HOOK_TIMEOUT_S };
+  const matcher = events[event] ?? null;
+  return { ...(matcher === null ? {} : { matcher }), hooks: [handler] };
+}
+
+/** Whether a handler runs this very script, whatever comes after it. */
+export function runsScript(handler: unknown, script: string): boolean {
+  if (typeof handler !== 'object' || handler === null || !('command' in handler)) return false;
+  const { command } = handler;
+  return typeof command === 'string' && `${command} `.startsWith(`${quoted(script)} `);
+}
+
+/** Whom a handler of ours is for, as `groupFor` wrote it; null: it does not say. */
+export function personaIn(handler: unknown): string | null {
+  const { command = '' } = handler as { command?: string };
+  const [, word] = / (?:claude|codex) [A-Za-z]+ '((?:[^']|'\\'')*)'$/.exec(command) ?? [];
+  return word?.replaceAll("'\\''", "'") ?? null;
+}

@@ -1,0 +1,131 @@
+import * as fs from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+import type { Random } from '../../core/ports/index.ts';
+import { errnoOf, ioFault, refusal } from '../../core/state/index.ts';
+
+/** A settings file of a harness, as it was when it was read. */
+export interface SettingsFile {
+  /** Where it really is: a user's own link was followed. */
+  readonly path: string;
+  /** Null: there is none. */
+  readonly text: string | null;
+  readonly mode: number;
+}
+
+/** Beside the settings: what they were before our hooks came into them. */
+export const BACKUP = '.before-hivebar';
+
+const NEW_FILE = 0o600;
+const NEW_DIRECTORY = 0o700;
+const MOST_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Reads a settings file. A link is followed when it is the user's own doing (`mayLink`), never in a project, whose files may
+ * have come with a download; what is found must be a regular file of this user.
+ *
+ * @throws Fault `unreadable`
+ */
+export function readSettings(path: string, mayLink: boolean): SettingsFile {
+  try {
+    const real = realPath(path, mayLink);
+    const stat = fs.lstatSync(real, { throwIfNoEntry: false });
+    if (stat === undefined) return { path: real, text: null, mode: NEW_FILE };
+    if (!stat.isFile()) throw refusal(real, 'is not a regular file', 'unreadable');
+    const uid = process.geteuid?.();
+    if (uid !== undefined && stat.uid !== uid)
+      throw refusal(real, `belongs to user ${stat.uid}, not to us`, 'unreadable');
+    if (stat.size > MOST_BYTES) throw refusal(real, `has ${stat.size} bytes, which no settings have`, 'unreadable');
+    const bytes = fs.readFileSync(real);
+    const text = bytes.toString('utf8');
+    if (!Buffer.from(text, 'utf8').equals(bytes)) throw refusal(real, 'is not UTF-8', 'unreadable');
+    return { path: real, text, mode: stat.mode & 0o777 };
+  } catch (error) {
+    throw ioFault(error, path, 'unreadable');
+  }
+}
+
+/**
+ * Puts `text` in place of what was read, whole or not at all, with the mode the file had; with `backup` what was read is
+ * kept beside it first. False when somebody else changed the file meanwhile: it is as they left it.
+ *
+ * @throws Fault `unwritable` or `no-space`
+ */
+export function replaceSettings(was: SettingsFile, text: string, backup: boolean, random: Random): boolean {
+  try {
+    fs.mkdirSync(dirname(was.path), { recursive: true, mode: NEW_DIRECTORY });
+    if (backup && was.text !== null) replace(was.path + BACKUP, was.text, was.mode, random, () => true);
+    return replace(was.path, text, was.mode, random, () => textAt(was.path) === was.text);
+  } catch (error) {
+    throw ioFault(error, was.path, 'unwritable');
+  }
+}
+
+/** Puts a program of ours where it is run from (0700, in a folder of ours). @throws Fault `unwritable` or `no-space` */
+export function putProgram(path: string, text: string, random: Random): void {
+  try {
+    fs.mkdirSync(dirname(path), { recursive: true, mode: NEW_DIRECTORY });
+    if (textAt(path) === text && (fs.statSync(path).mode & 0o777) === 0o700) return;
+    replace(path, text, 0o700, random, () => true);
+  } catch (error) {
+    throw ioFault(error, path, 'unwritable');
+  }
+}
+
+function replace(path: string, text: string, mode: number, random: Random, mayStill: () => boolean): boolean {
+  const temp = join(dirname(path), `.${basename(path)}.${random.hex(6)}.tmp`);
+  try {
+    const fd = fs.openSync(temp, 'wx', mode);
+    try {
+      fs.fchmodSync(fd, mode); // whatever the umask says
+      fs.writeFileSync(fd, text);
+      fs.fsyncSync(fd);
+    } finally {
+      fs.closeSync(fd);
+    }
+    if (!mayStill()) return false;
+    fs.renameSync(temp, path);
+    return true;
+  } finally {
+    fs.rmSync(temp, { force: true });
+  }
+}
+
+/** Null: there is none. @throws Fault `unreadable` */
+export function textOf(path: string): string | null {
+  try {
+    return textAt(path);
+  } catch (error) {
+    throw ioFault(error, path, 'unreadable');
+  }
+}
+
+export function isFolder(path: string): boolean {
+  return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function textAt(path: string): string | null {
+  try {
+    return fs.readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** @throws Fault when a link is there that may not be followed, or one that leads nowhere */
+function realPath(path: string, mayLink: boolean): string {
+  for (const one of [path, dirname(path)]) {
+    const stat = fs.lstatSync(one, { throwIfNoEntry: false });
+    if (stat?.isSymbolicLink() !== true) continue;
+    if (!mayLink) throw refusal(one, 'is a symbolic link, which is not followed in a project', 'unreadable');
+    if (!fs.existsSync(one)) throw refusal(one, 'is a symbolic link that leads nowhere', 'unreadable');
+  }
+  if (fs.existsSync(path)) return fs.realpathSync(path);
+  return fs.existsSync(dirname(path)) ? join(fs.realpathSync(dirname(path)), basename(path)) : path;
+}
+
+/** @throws Fault `unwritable` for settings that change under our hands again and again */
+export function settled(path: string): never {
+  throw new Fault('unwritable', `${path} is changed by somebody else all the time`, { is: 'machine', key: 'hook' });
+}
