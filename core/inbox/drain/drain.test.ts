@@ -125,6 +125,15 @@ describe('a drain', () => {
     assert.deepEqual(lines, ['queued items wait for the next drain: s1.jsonl is locked']);
   });
 
+  test('a store that is locked is waited for once', () => {
+    const { items, calls } = itemsOf(item(1, 'a'));
+    const { needs, lines } = needsOf(items, () => {
+      throw new Fault('database', 'database is locked', { is: 'machine', key: 'database' });
+    });
+    assert.throws(() => drain(needs, all), /database is locked/);
+    assert.deepEqual([calls, lines], [[], []]);
+  });
+
   test('a mark that fails is a line in the log, never an error to a hook; a lease that fails is one', () => {
     const { items } = itemsOf(item(1, 'a'));
     const broken = (): never => {

@@ -1,3 +1,4 @@
+import { Fault } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Item, Items, Lease, Priority } from '../item.ts';
 import { render } from './render.ts';
@@ -58,6 +59,8 @@ export function lend({ items, takeOver, log }: DrainNeeds, { persona, session, u
   try {
     takeOver?.(persona, session);
   } catch (error) {
+    // A store that is locked will not lend either, and the session has waited for it already.
+    if (error instanceof Fault && error.code === 'database') throw error;
     log.warn(`queued items wait for the next drain: ${messageOf(error)}`);
   }
   const lease = items.lease({ persona, session, upTo, most: MOST_ITEMS, forMs: LEASE_MS });

@@ -1,3 +1,4 @@
+export { pendingCommand } from './commands.ts';
 export {
   type Drained,
   type DrainNeeds,
@@ -7,4 +8,5 @@ export {
   lend,
   type TakeOver,
 } from './drain.ts';
+export { harmless, harmlessName } from './harmless.ts';
 export { MAX_TEXT, MIN_TEXT, type Rendered, type RenderOptions, render } from './render.ts';
