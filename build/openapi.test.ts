@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createActions } from '../app/actions/index.ts';
 import { realClock } from '../core/ports/index.ts';
+import { asks } from '../test/kit/decisions.ts';
 import { type StatusRig, statusRig, TOKEN } from '../test/kit/status-rig.ts';
 import { OPENAPI_FILE, openapi } from './openapi.ts';
 
@@ -30,6 +31,7 @@ before(async () => {
   rig.look('ada', 2, 1);
   await rig.mail('ada', 1);
   await rig.hive.send({ to: 'ada', from: 'bo', content: 'hello', urgent: true });
+  rig.decisions.create(asks());
 });
 after(() => rig[Symbol.asyncDispose]());
 

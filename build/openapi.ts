@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createActions } from '../app/actions/index.ts';
 import * as answers from '../app/status/answers.ts';
 import { HOURS, LIMIT } from '../app/status/history-query.ts';
-import { EVENTS_QUERY, STREAM_QUERY, TOKEN_BODY } from '../app/status/queries.ts';
+import { DECISIONS_QUERY, EVENTS_QUERY, STREAM_QUERY, TOKEN_BODY } from '../app/status/queries.ts';
 import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../app/status/wire.ts';
 import { realClock } from '../core/ports/index.ts';
 
@@ -182,6 +182,15 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     answer: json(answers.AlertsAnswer),
     refusals: { 400: BAD_QUERY, 503: NO_HISTORY },
   },
+  'GET /api/v1/decisions': {
+    id: 'decisions',
+    summary: 'What agents ask of people; answered by the action `decide`',
+    tag: 'actions',
+    token: 'always',
+    query: DECISIONS_QUERY,
+    answer: json(answers.DecisionsAnswer),
+    refusals: { 400: BAD_QUERY },
+  },
   'GET /api/inbox': {
     id: 'inbox',
     summary: 'Messages of the local hive. Marks them as read unless `mark_read=false`',
@@ -264,6 +273,7 @@ const NAMED: readonly (readonly [string, object])[] = [
   ['Cause', CauseWire],
   ['Hive', HiveWire],
   ['Event', answers.EventWire],
+  ['Decision', answers.DecisionWire],
   ['Problem', answers.ProblemAnswer],
 ];
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Fault } from '../../core/model/index.ts';
+import { asks, decisionRig } from '../../test/kit/decisions.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { createActions, type House } from './index.ts';
 
@@ -100,4 +101,25 @@ test('without a persona, open is the page; with one, its session', async () => {
 
 test('every action asks for the token', () => {
   for (const { name, asks } of rig().actions.values()) assert.equal(asks, 'token', name);
+});
+
+test('decide hands the answer on as the operator, and says whether it held', async () => {
+  using rig = decisionRig();
+  const decisions = rig.start();
+  decisions.create(asks());
+  const house = { decide: decisions.respond } as unknown as House;
+  const decide = async (params: object) => {
+    const answer = await createActions(house, fakeClock(NOW)).get('decide')?.run(params, new AbortController().signal);
+    const { accepted, decision } = answer as {
+      accepted: boolean;
+      decision: { state: string; choice: string; by: string };
+    };
+    return [accepted, decision.state, decision.choice, decision.by];
+  };
+  await assert.rejects(decide({ decision: 2, select: 'a' }), /there is no decision 2/);
+  await assert.rejects(decide({ decision: 1, select: 'z' }), /choose a or b/);
+  await assert.rejects(decide({ decision: 1 }), /must select an option or have text/);
+  await assert.rejects(decide({ decision: 1, select: 'a', by: 'ada' }), /additional properties/);
+  assert.deepEqual(await decide({ decision: 1, select: 'b', text: 'go' }), [true, 'resolved', 'b', 'operator']);
+  assert.deepEqual(await decide({ decision: 1, select: 'a' }), [false, 'resolved', 'b', 'operator']);
 });

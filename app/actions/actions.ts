@@ -1,4 +1,5 @@
 import type { Until } from '../../core/board/index.ts';
+import { decisionJson, LIMITS, replyOf } from '../../core/inbox/decisions/index.ts';
 import { Fault, isoOf } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { type Action, type Actions, action } from './action.ts';
@@ -16,6 +17,21 @@ const WHO = { ...closed, properties: { persona: PERSONA }, required: ['persona']
 const ANYONE = { ...closed, properties: { persona: PERSONA } } as const;
 const SWITCH = { ...closed, properties: { on: { type: 'boolean' } }, required: ['on'] } as const;
 const OPENS = { ...closed, properties: { persona: PERSONA, activationToken: { type: 'string' } } } as const;
+
+/** Whoever has the token and gives no name. */
+const OPERATOR = 'operator';
+
+/** An option, text, or both; text alone is guidance unless the decision takes text, or it is accepted. */
+const ANSWER = {
+  ...closed,
+  properties: {
+    decision: { type: 'integer', minimum: 1 },
+    select: { type: 'string', minLength: 1 },
+    text: { type: 'string', maxLength: LIMITS.text },
+    acceptGuidance: { type: 'boolean' },
+  },
+  required: ['decision'],
+} as const;
 
 /** For how long: `minutes`, or `until` tomorrow morning or an instant; neither: for ever. */
 const SPAN = {
@@ -136,6 +152,17 @@ export function createActions(house: House, clock: Clock): Actions {
         if (id !== undefined && upTo !== undefined) throw refusal('give id or upTo, not both');
         const which = id !== undefined ? [id] : upTo !== undefined ? { upTo } : 'all';
         return { persona, marked: house.markRead(known(persona), which) };
+      },
+    }),
+    action({
+      name: 'decide',
+      title: 'Answer a decision',
+      params: ANSWER,
+      asks: 'token',
+      run: async ({ decision: id, ...answer }) => {
+        const done = house.decide(id, replyOf({ ...answer, by: OPERATOR }));
+        if (done.is === 'none') throw refusal(`there is no decision ${id}`);
+        return { accepted: done.is === 'done', decision: decisionJson(done.decision) };
       },
     }),
     action({

@@ -1,4 +1,5 @@
 import type { Until } from '../../core/board/index.ts';
+import type { Done, Reply } from '../../core/inbox/decisions/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Messages } from '../../core/sources/index.ts';
 
@@ -15,6 +16,8 @@ export interface House {
   hide(persona: PersonaId, hidden: boolean): void;
   /** Marks messages as read; how many that were. @throws Fault `usage` where the source can not. */
   markRead(persona: PersonaId, which: Messages): number;
+  /** Answers a decision, told to who asked. @throws Fault `usage` when the reply does not fit it */
+  decide(decision: number, reply: Reply): Done;
   /** The persona's session, else its page. */
   openSession(persona: PersonaId, activationToken: string | null): Promise<void>;
   openPage(persona: PersonaId | null, activationToken: string | null): Promise<void>;

@@ -19,6 +19,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'store',
     load: () => import('./inbox.ts'),
   },
+  decision: {
+    summary: 'ask a person for a decision, answer one, wait for the answer',
+    needs: 'store',
+    load: () => import('./decision.ts'),
+  },
   tail: {
     summary: "print a persona's events, each once, and follow them",
     needs: 'bare',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createBoard } from '../../core/board/index.ts';
 import { openHistory } from '../../core/history/index.ts';
+import type { Decisions } from '../../core/inbox/decisions/index.ts';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
 import { Fault, faultOf } from '../../core/model/index.ts';
 import { eventFilePath, type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
@@ -17,6 +18,7 @@ import { catchUpAfterGaps } from './catch-up.ts';
 import { greet } from './greeting.ts';
 import { hivesOf, primaryOf, withoutToken } from './hives.ts';
 import { claimInstance, type Running } from './instance.ts';
+import { keepDecisions } from './keep-decisions.ts';
 import type { Machine } from './machine.ts';
 import { keepQuietHours } from './quiet-hours.ts';
 import { type Surfaces, startSurfaces } from './surfaces.ts';
@@ -110,11 +112,16 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     if (surfaces !== null) return surfaces;
     throw new Fault('usage', 'hivebar is still starting: try again in a moment', { is: 'machine', key: 'action' });
   };
+  using asked = keepDecisions({ db, local, state: dirs.state }, stopping);
   const login = loginStart(withoutToken(machine));
   const house: House = {
     knows: (persona) => board.snapshot().personas.some(({ id }) => id === persona),
     poll: (persona) => poll(watches, persona),
-    hiveChanged: () => void local.changedElsewhere(),
+    hiveChanged() {
+      local.changedElsewhere();
+      asked.look();
+    },
+    decide: asked.decisions.respond,
     mute(persona, until) {
       preferences.setMute(persona, until);
       board.put({ is: 'muted', at: clock.now(), persona, until });
@@ -145,6 +152,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     await using status = await startStatus({
       board,
       hive: local,
+      decisions: asked.decisions,
       actions,
       events: outbox,
       history,
@@ -180,7 +188,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
         .catch((error: unknown) => log.warn(String(error)));
     using _poke = machine.onPoke(() => poll(watches, null));
     using _rest = resting(outbox, stopping);
-    using _reaper = reaping(local, settings, stopping);
+    using _reaper = reaping(local, asked.decisions, settings, stopping);
     await until(stopping.stop);
   } finally {
     stop.abort();
@@ -246,13 +254,19 @@ function markRead(watches: readonly TrayWatches[], persona: string, which: Messa
   throw new Fault('usage', what, { is: 'machine', key: 'action' });
 }
 
-/** Mail is kept for a time, then deleted: at start and every few hours. */
-function reaping(local: LocalHive, settings: Settings, { clock, log, stop }: Machine): Disposable {
+/** Mail and closed decisions are kept for a time, then deleted: at start and every few hours. */
+function reaping(
+  local: LocalHive,
+  decisions: Pick<Decisions, 'reap'>,
+  settings: Settings,
+  { clock, log, stop }: Machine,
+): Disposable {
   let next: Disposable | null = null;
   const reap = (): void => {
     if (stop.aborted) return;
     try {
       local.reap(clock.now() - settings.keepMailDays * DAY_MS);
+      decisions.reap(clock.now() - settings.keepMailDays * DAY_MS);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       log.warn(`old mail could not be deleted: ${error.explain()}`);

@@ -5,6 +5,7 @@ import { actionRoutes } from './action-routes.ts';
 import { answerProblem, needToken, unauthorized } from './answer.ts';
 import { apiRoutes, REVALIDATE } from './api-routes.ts';
 import { currentStatus, matches } from './current.ts';
+import { decisionRoutes } from './decision-routes.ts';
 import { eventPages } from './event-pages.ts';
 import type { Place } from './guard.ts';
 import { PAGE_POLICY } from './headers.ts';
@@ -142,6 +143,7 @@ export async function createApp(
   historyRoutes(app, options.history, clock);
   hiveRoutes(app, options.hive, signalOf);
   actionRoutes(app, options.actions, signalOf);
+  decisionRoutes(app, options.decisions);
   await app.ready();
 
   return {

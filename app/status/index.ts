@@ -1,6 +1,7 @@
 export { followCommand } from '../../ui-static/present.ts';
 export type { ActionTable } from './action-routes.ts';
 export { loadPage } from './assets.node.ts';
+export type { DecisionsApi } from './decision-routes.ts';
 export type { HiveApi } from './hive-routes.ts';
 export type { Asset, PageAssets } from './page-assets.ts';
 export { type StatusOptions, type StatusServer, startStatus } from './server.node.ts';

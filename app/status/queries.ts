@@ -49,6 +49,17 @@ export const STREAM_QUERY = {
   additionalProperties: false,
 } as const;
 
+/** What `GET /api/v1/decisions` asks. */
+export const DECISIONS_QUERY = {
+  type: 'object',
+  properties: {
+    state: { type: 'string', enum: ['open', 'all'], default: 'open' },
+    persona: { type: 'string', minLength: 1, description: 'Only what this persona asked.' },
+    limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+  },
+  additionalProperties: false,
+} as const;
+
 /** What `POST /api/v1/token` takes. */
 export const TOKEN_BODY = {
   type: 'object',
@@ -63,6 +74,10 @@ export const eventsQuery = (url: string): EventsQuery => query.checked('query', 
 /** @throws Refusal 400 */
 export const streamQuery = (url: string): XStatic<typeof STREAM_QUERY> =>
   query.checked('query', paramsOf(url), STREAM_QUERY);
+
+/** @throws Refusal 400 */
+export const decisionsQuery = (url: string): XStatic<typeof DECISIONS_QUERY> =>
+  query.checked('query', paramsOf(url), DECISIONS_QUERY);
 
 /** @throws Refusal 400 */
 export const tokenBody = (body: unknown): XStatic<typeof TOKEN_BODY> => json.checked('body', body, TOKEN_BODY);

@@ -5,6 +5,7 @@ import { Fault } from '../../core/model/index.ts';
 import { type Clock, type Log, realRandom } from '../../core/ports/index.ts';
 import type { ActionTable } from './action-routes.ts';
 import { createApp } from './app.node.ts';
+import type { DecisionsApi } from './decision-routes.ts';
 import { frontServer } from './front.node.ts';
 import type { Place } from './guard.ts';
 import type { HiveApi } from './hive-routes.ts';
@@ -17,6 +18,7 @@ export interface StatusOptions {
   readonly board: Board;
   readonly hive: HiveApi;
   readonly actions: ActionTable;
+  readonly decisions: DecisionsApi;
   readonly events: EventLog;
   readonly history: HistoryReader;
   readonly page: PageAssets;

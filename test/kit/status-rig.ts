@@ -12,6 +12,7 @@ import {
 import { type Board, createBoard, type Fact } from '../../core/board/index.ts';
 import { type NewEvent, newEventId } from '../../core/events/index.ts';
 import { openHistory } from '../../core/history/index.ts';
+import { type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
 import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
 import { realClock, realClocks, realFiles, silentLog } from '../../core/ports/index.ts';
@@ -26,6 +27,7 @@ export interface StatusRig extends AsyncDisposable {
   readonly port: number;
   readonly board: Board;
   readonly hive: LocalHive;
+  readonly decisions: Decisions;
   readonly outbox: Outbox<object>;
   readonly db: Database;
   readonly dir: string;
@@ -47,6 +49,15 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
   const db = openDatabase(join(dir, 'hivebar.sqlite'));
   const disk = realDisk(silentLog);
   const hive = openLocalHive({ db, clock: realClock, log: silentLog, contentChars: 220 });
+  const decisions = openDecisions({
+    db,
+    items: hive.items,
+    gates: { open: () => {}, close: () => {}, waiting: () => {} },
+    wake: () => {},
+    emit: () => {},
+    clock: realClock,
+    log: silentLog,
+  });
   const outbox = openOutbox<object>({
     db,
     disk,
@@ -78,6 +89,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     board,
     hive,
     actions: ACTIONS,
+    decisions,
     events: outbox,
     history,
     page: loadPage(),
@@ -109,6 +121,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     port: server.port,
     board,
     hive,
+    decisions,
     outbox,
     db,
     dir,

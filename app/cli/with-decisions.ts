@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { type DecisionGates, type Decisions, decisionGates, openDecisions } from '../../core/inbox/decisions/index.ts';
+import { openGates, realGit } from '../../core/inbox/gates/index.ts';
+import { openItems } from '../../core/inbox/index.ts';
+import { realClock, realRandom } from '../../core/ports/index.ts';
+import { type Database, openDatabase, ownDirs, realDisk } from '../../core/state/index.ts';
+import type { Io } from './command.ts';
+import { stderrLog } from './stderr-log.ts';
+import { DATABASE, tellTray } from './with-hive.ts';
+
+/** Nothing here asks git. */
+const GIT_MS = 1000;
+
+export interface DecisionHouse {
+  readonly decisions: Decisions;
+  readonly gates: DecisionGates;
+  readonly db: Database;
+}
+
+/**
+ * Runs `work` on the decisions in the database itself, so that a question is asked and answered with the tray process closed;
+ * what an earlier crash left undone is done first. Then the tray process, if there is one, is told of what changed.
+ */
+export async function withDecisions<T>(io: Io, work: (house: DecisionHouse) => T | Promise<T>): Promise<T> {
+  const log = stderrLog(io, 'hivebar decision');
+  const { state } = ownDirs({ ...io.env });
+  let changed = false;
+  let answer: T;
+  {
+    using db = openDatabase(join(state, DATABASE));
+    const store = openGates({
+      disk: realDisk(log),
+      random: realRandom,
+      clock: realClock,
+      state,
+      items: null,
+      git: realGit(GIT_MS),
+    });
+    const gates = decisionGates(store);
+    const note = (): void => {
+      changed = true;
+    };
+    const items = openItems({ db, clock: realClock });
+    const decisions = openDecisions({ db, items, gates, wake: note, emit: note, clock: realClock, log });
+    decisions.reconcile();
+    answer = await work({ decisions, gates, db });
+  }
+  if (changed) await tellTray(io);
+  return answer;
+}
