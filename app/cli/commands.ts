@@ -15,7 +15,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./send.ts'),
   },
   inbox: {
-    summary: 'list, show or read mail of the local hive',
+    summary: 'list, show, read, push or drain what agents are told in the local hive',
     needs: 'store',
     load: () => import('./inbox.ts'),
   },
