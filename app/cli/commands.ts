@@ -24,6 +24,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'store',
     load: () => import('./decision.ts'),
   },
+  gate: {
+    summary: 'what an agent must have done before its session stops',
+    needs: 'store',
+    load: () => import('./gate.ts'),
+  },
   tail: {
     summary: "print a persona's events, each once, and follow them",
     needs: 'bare',

@@ -10,9 +10,11 @@ import { fakeFiles, UID } from '../../../test/kit/fake-files.ts';
 import { type Scratch, scratch } from '../../../test/kit/scratch.ts';
 import { realRandom, silentLog } from '../../ports/index.ts';
 import { realDisk } from '../../state/index.ts';
+import type { DecisionGates } from '../decisions/index.ts';
 import type { NewItem } from '../item.ts';
 import type { LookAtGit } from './checks.ts';
 import type { CheckAnswer, Verdict } from './evaluate.ts';
+import { gatesForDecisions } from './for-decisions.ts';
 import type { Gate, Provenance } from './gate.ts';
 import { type CheckRequest, type Gates, openGates } from './gates.ts';
 
@@ -284,6 +286,22 @@ describe('marks', () => {
     assert.equal((await check(all, tool)).decision, 'allow');
     all.clock.stopFor(1);
     assert.equal((await check(all, tool)).decision, 'block');
+  });
+
+  test('of decisions close the gate for every session and tell nothing, and a new question opens it', async () => {
+    using space = scratch();
+    const all = rig(space);
+    const decided: DecisionGates = gatesForDecisions(all.gates);
+    decided.waiting('ada', true);
+    assert.equal((await check(all)).decision, 'allow', 'it waits for the answer');
+    decided.waiting('ada', false);
+    assert.equal((await check(all)).decision, 'block');
+    decided.close('ada');
+    decided.open('ada');
+    assert.equal((await check(all)).decision, 'block');
+    decided.close('ada');
+    assert.equal((await check(all, { session: 's2' })).decision, 'allow');
+    assert.deepEqual(all.pushed, []);
   });
 
   test('clear takes them away by gate or by hook, and says which', () => {

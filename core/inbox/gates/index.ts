@@ -1,6 +1,7 @@
 export { BUILT_INS } from './built-ins.ts';
 export type { LookAtGit, Place } from './checks.ts';
 export type { CheckAnswer, LetGo, Result, Verdict } from './evaluate.ts';
+export { type GatesForDecisions, gatesForDecisions } from './for-decisions.ts';
 export {
   type Asker,
   CHECKS,

@@ -1,0 +1,104 @@
+import { parseArgs } from 'node:util';
+import { CHECKS, type Gate, HOOKS, type Hook, hookNamed, MODES } from '../../core/inbox/gates/index.ts';
+import { usage } from './outcome.ts';
+
+const OPTIONS = {
+  persona: { type: 'string' },
+  session: { type: 'string' },
+  hook: { type: 'string' },
+  mode: { type: 'string' },
+  description: { type: 'string' },
+  hint: { type: 'string' },
+  ttl: { type: 'string' },
+  check: { type: 'string' },
+  force: { type: 'boolean' },
+  soft: { type: 'boolean' },
+  'stop-hook-active': { type: 'boolean' },
+  'api-error': { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const;
+
+type Option = keyof typeof OPTIONS;
+
+const EVERY: readonly Option[] = ['persona', 'session'];
+
+const TAKES = {
+  register: ['hook', 'mode', 'description', 'hint', 'ttl', 'check'],
+  mark: ['force'],
+  clear: ['hook'],
+  list: ['hook', 'json'],
+  status: ['hook', 'json'],
+  check: ['hook', 'soft', 'stop-hook-active', 'api-error', 'json'],
+} as const satisfies Record<string, readonly Option[]>;
+
+export type GateVerb = keyof typeof TAKES;
+
+/** What it was called before. */
+const ALIASES: Readonly<Record<string, GateVerb>> = { 'session-check': 'check', 'session-list': 'list' };
+
+type Flags = { readonly [K in Option]?: (typeof OPTIONS)[K]['type'] extends 'boolean' ? boolean : string };
+
+export interface GateArgs {
+  readonly verb: GateVerb;
+  readonly id: string | null;
+  readonly hook: Hook | null;
+  readonly flags: Flags;
+}
+
+/** @throws Fault `usage` */
+export function gateArgs(args: readonly string[]): GateArgs {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    const [word = '', id, ...rest] = positionals;
+    const verb = Object.hasOwn(ALIASES, word) ? ALIASES[word] : word;
+    if (!isVerb(verb)) throw new Error('say register, mark, clear, list, status or check');
+    const takes: readonly string[] = [...TAKES[verb], ...EVERY];
+    const foreign = Object.keys(values).find((flag) => !takes.includes(flag));
+    if (foreign !== undefined) throw new Error(`gate ${word} takes no --${foreign}`);
+    const takesId = verb === 'register' || verb === 'mark' || verb === 'clear';
+    const excess = takesId ? rest : positionals.slice(1);
+    if (excess.length > 0) throw new Error(`gate ${word}: ${excess.join(' ')} is too much`);
+    if (id === undefined && (verb === 'register' || verb === 'mark')) throw new Error(`gate ${word}: which gate?`);
+    for (const flag of EVERY) if (values[flag] === '') throw new Error(`--${flag} is empty`);
+    if (verb === 'check' && values.hook === undefined) throw new Error(`gate ${word}: say --hook ${HOOKS.join('|')}`);
+    return { verb, id: id ?? null, hook: values.hook === undefined ? null : hookOf(values.hook), flags: values };
+  } catch (error) {
+    throw usage(error);
+  }
+}
+
+/** The gate that `register` describes. @throws Fault `usage` */
+export function gateOf({ id, hook, flags }: GateArgs): Gate {
+  try {
+    const { mode, description, hint = null, ttl, check } = flags;
+    if (hook === null) throw new Error(`gate register: say --hook ${HOOKS.join('|')}`);
+    if (description === undefined) throw new Error('gate register: say with --description what is wanted');
+    const modeFound = MODES.find((one) => one === mode);
+    if (modeFound === undefined) throw new Error(`--mode ${mode ?? ''}: say strict or soft`);
+    const checkFound = check === undefined ? null : CHECKS.find((one) => one === check);
+    if (checkFound === undefined) throw new Error(`--check ${check}: say ${CHECKS.join(', ')}`);
+    const ttlSeconds = ttl === undefined ? null : secondsOf(ttl);
+    return { id: id ?? '', hook, mode: modeFound, description, hint: hint || null, check: checkFound, ttlSeconds };
+  } catch (error) {
+    throw usage(error);
+  }
+}
+
+function isVerb(word: string | undefined): word is GateVerb {
+  return word !== undefined && Object.hasOwn(TAKES, word);
+}
+
+function hookOf(text: string): Hook {
+  const hook = hookNamed(text);
+  if (hook === null) throw new Error(`--hook ${text}: say ${HOOKS.join(', ')}`);
+  return hook;
+}
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
+
+function secondsOf(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
+  const seconds = count === '' ? 0 : Number(count) * (UNITS[unit] ?? 0);
+  if (seconds < 1) throw new Error(`--ttl ${text}: say how many seconds, or 30m, 1h, 2d`);
+  return seconds;
+}

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { type Gates, openGates, realGit } from '../../core/inbox/gates/index.ts';
+import { type Items, openItems } from '../../core/inbox/index.ts';
+import { realClock, realRandom } from '../../core/ports/index.ts';
+import { type Database, openDatabase, ownDirs, realDisk } from '../../core/state/index.ts';
+import { keptSessions, type Session } from '../open/index.ts';
+import type { Io } from './command.ts';
+import { type Told, type Who, whoIs } from './gate-who.ts';
+import { lifeHere } from './session-surroundings.node.ts';
+import { stderrLog } from './stderr-log.ts';
+import { DATABASE, tellTray } from './with-hive.ts';
+
+/** A command may take its time where a hook may not. */
+const GIT_MS = 3000;
+
+export interface Hall {
+  readonly gates: Gates;
+  /** @throws Fault `database` */
+  who(told: Omit<Told, 'env'>): Who;
+}
+
+/**
+ * Runs `work` on the gates. They are files: the database is opened only when a gate that resolved is to be told of, or when
+ * only it can say who asks. Then the tray process hears that mail may have changed.
+ */
+export async function withGates<T>(io: Io, work: (hall: Hall) => Promise<T> | T): Promise<T> {
+  const { state } = ownDirs({ ...io.env });
+  using stack = new DisposableStack();
+  let opened: Database | null = null;
+  let hasPushed = false;
+  const database = (): Database => {
+    opened ??= stack.use(openDatabase(join(state, DATABASE)));
+    return opened;
+  };
+  const items = (): Pick<Items, 'push'> => ({
+    push(given) {
+      const pushed = openItems({ db: database(), clock: realClock }).push(given);
+      hasPushed = true;
+      return pushed;
+    },
+  });
+  const disk = realDisk(stderrLog(io, 'hivebar gate'));
+  const gates = openGates({ disk, random: realRandom, clock: realClock, state, items, git: realGit(GIT_MS) });
+  const answer = await work({
+    gates,
+    who: (told) => whoIs({ ...told, env: io.env }, () => liveIn(database())),
+  });
+  if (hasPushed) await tellTray(io);
+  return answer;
+}
+
+function liveIn(db: Database): readonly Session[] {
+  const kept = keptSessions(db).all();
+  const live = kept.filter(({ endedAt, runner }) => endedAt === null && lifeHere(runner) !== 'gone');
+  return live.toSorted((a, b) => b.announcedAt - a.announcedAt);
+}
