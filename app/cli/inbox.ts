@@ -11,7 +11,7 @@ import { personaOfProcess } from './inbox-who.ts';
 import { usage } from './outcome.ts';
 
 export const command: Command = {
-  usage: 'inbox list|show|read|push|drain [PERSONA] [ID...] [flags] [TEXT...]',
+  usage: 'inbox list|show|read|push|drain [PERSONA] [ID...] [--json] [flags] [TEXT...]',
   about: [
     'list PERSONA   the newest messages, unread ones with a *; marks nothing',
     '  --limit N           so many at most (default: 20)',
@@ -21,7 +21,8 @@ export const command: Command = {
     'show PERSONA [ID...]   one or more in full (without ID: the newest); marks nothing',
     'read PERSONA [ID...]   shows and marks as read: those, or all that are unread',
     'push TEXT      an item for an agent, shown between its turns; without TEXT from stdin',
-    '  --to PERSONA        who gets it (--bead is the same)',
+    '  --to PERSONA        who gets it',
+    '  --bead PERSONA      the same',
     '  --session ID        only that session of the persona; without --to: of the one that announced it',
     '  --broadcast         all of them, each until it was shown it itself',
     '  --type decision|alert|event|agent|mail|gate|system   (default: agent)',
@@ -32,7 +33,7 @@ export const command: Command = {
     'drain PERSONA  prints what is pending for an agent and marks what was written as delivered; ends with 0 always',
     '  --session ID        also what is for that session only; without PERSONA: of the one that announced it',
     '  --reconcile         accepted and changes nothing: every drain is one of the database',
-    'list, show, read and drain take --json. Without PERSONA list and drain take HIVEBAR_PERSONA.',
+    '--json is for list, show, read and drain. Without PERSONA list and drain take HIVEBAR_PERSONA.',
   ],
   examples: [
     { run: 'hivebar inbox list ada', does: "ada's newest messages, a line each" },
