@@ -89,6 +89,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'store',
     load: () => import('./session.ts'),
   },
+  hook: {
+    summary: 'what agent programs run between the turns of their agents; install it there',
+    needs: 'store',
+    load: () => import('./hook.ts'),
+  },
   watch: {
     summary: 'watch hives without a desktop: events on stdout, in files, or to a command',
     needs: 'bare',

@@ -5,3 +5,4 @@ export { handToFifo } from './hand-to-fifo.ts';
 export { handToExec, handToTurn } from './hand-to-program.ts';
 export { handToReader } from './hand-to-reader.ts';
 export { readerIsGone } from './kernel.node.ts';
+export { wakes } from './wakes.ts';

@@ -19,4 +19,4 @@ export {
   type Reply,
   type Turn,
 } from './harness/index.ts';
-export { AT_REST, afterBlock, afterContinue, heldOf, type Pacing, pacedAt, pacingIn } from './pacing.ts';
+export { AT_REST, afterBlock, afterContinue, beginsTurn, heldOf, type Pacing, pacedAt, pacingIn } from './pacing.ts';

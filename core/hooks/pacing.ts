@@ -34,19 +34,23 @@ export const AT_REST: Pacing = {
 export const STOPS_KEPT = 8;
 
 /**
- * The pacing that a call begins with. A turn is a new one when the harness names another, when a prompt or a session began
- * it, and at a Stop of which the harness says that no hook let it go on: a block of ours would have.
+ * A turn is a new one when the harness names another, when a prompt or a session began it, and at a Stop of which the harness
+ * says that no hook let it go on: a block of ours would have.
  */
-export function pacedAt(kept: Pacing, { event, id, stopHookActive, isSubagent }: Turn): Pacing {
+export function beginsTurn(kept: Pacing, { event, id, stopHookActive, isSubagent }: Turn): boolean {
+  if (isSubagent) return false;
+  if (event === 'SessionStart' || event === 'UserPromptSubmit') return true;
+  return (id !== null && kept.turn !== null && id !== kept.turn) || (event === 'Stop' && stopHookActive === false);
+}
+
+/** The pacing that a call begins with. */
+export function pacedAt(kept: Pacing, turn: Turn): Pacing {
+  const { event, id, isSubagent } = turn;
   if (isSubagent) return kept;
-  const begins = event === 'SessionStart' || event === 'UserPromptSubmit';
-  const isOther = id !== null && kept.turn !== null && id !== kept.turn;
-  if (begins || isOther || (event === 'Stop' && stopHookActive === false)) {
-    return { ...AT_REST, turn: id, stops: kept.stops, rung: kept.rung };
-  }
-  const turn = id ?? kept.turn;
+  if (beginsTurn(kept, turn)) return { ...AT_REST, turn: id, stops: kept.stops, rung: kept.rung };
+  const named = id ?? kept.turn;
   const moved = kept.moved || (event === 'PostToolUse' && kept.held !== null);
-  return turn === kept.turn && moved === kept.moved ? kept : { ...kept, turn, moved };
+  return named === kept.turn && moved === kept.moved ? kept : { ...kept, turn: named, moved };
 }
 
 /** After gates held the turn. */

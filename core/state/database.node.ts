@@ -42,17 +42,18 @@ const SQLITE_BUSY = 5;
 /**
  * Opens the database, and creates it (0600, its directory 0700) when nothing is there. `:memory:` is for tests.
  *
+ * @param busyMs how long the opening and each statement may wait for another process
  * @throws Fault `database`: not a regular file of this user, in a directory others may write to, not a database, or
  *   damaged. The file is left where it is: it holds mail, so what becomes of it is for a person to decide.
  */
-export function openDatabase(path: string): Database {
+export function openDatabase(path: string, busyMs = BUSY_MS): Database {
   if (path !== ':memory:') claim(path);
   return guarded(path, () => {
     // Loaded when first used: a headless watch passes through the door of this folder and has no database.
     const sqlite = process.getBuiltinModule('node:sqlite');
-    const connection = new sqlite.DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: true });
+    const connection = new sqlite.DatabaseSync(path, { timeout: busyMs, enableForeignKeyConstraints: true });
     try {
-      if (path !== ':memory:') enterWal(connection, path);
+      if (path !== ':memory:') enterWal(connection, path, busyMs);
       connection.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     } catch (error) {
       connection.close();
@@ -196,8 +197,8 @@ function primaryCode(error: SqliteError): number {
 }
 
 /** The change to WAL needs the file alone for a moment and does not wait by itself, so two first starts would collide. */
-function enterWal(connection: DatabaseSync, path: string): void {
-  const deadline = performance.now() + BUSY_MS;
+function enterWal(connection: DatabaseSync, path: string, busyMs: number): void {
+  const deadline = performance.now() + busyMs;
   for (;;) {
     try {
       const mode = connection.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;

@@ -1,0 +1,50 @@
+import type { Command } from './command.ts';
+import { usage } from './outcome.ts';
+import { stderrLog } from './stderr-log.ts';
+
+const INSTALLS: ReadonlySet<string> = new Set(['install', 'uninstall', 'status']);
+
+export const command: Command = {
+  usage: 'hook --harness claude|codex --event EVENT [flags] | hook install|uninstall|status [flags]',
+  about: [
+    'What an agent program runs at its boundaries, with its own JSON on stdin: tells the agent what waits in its inbox, and',
+    'holds a Stop that a gate does not let pass. Prints what that program accepts, and nothing where there is nothing to say.',
+    'Ends with 0 whatever happens: what fails here stops nobody.',
+    '',
+    '  --harness claude|codex       which program asks',
+    '  --event EVENT                SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PreCompact, Stop, SessionEnd;',
+    '                               what stdin says goes before it',
+    '  --persona PERSONA            whom it is for, where neither stdin nor HIVEBAR_PERSONA says it (default: whoever is',
+    '                               announced with this session, or works alone in this folder)',
+    '  --deliver inject|doorbell    contents, or only that there is something (default inject)',
+    '  --on-stop continue|leave     whether items of priority 0 and 1 let a turn go on that would end (default continue)',
+    '  --harness-version VERSION    for what later versions accept (default: what every version accepts)',
+    '',
+    'install    puts the hooks into the settings of the agent programs that are used here, beside those of others',
+    'uninstall  takes them out again, and nothing else',
+    'status     says whether they are there and right: exit 0, else 1; --json for a script',
+    '  --harness claude|codex   only this one (default: each that has a settings folder)',
+    '  --persona PERSONA        whom the sessions are (default: the variable HIVEBAR_PERSONA of each session)',
+    "  --project                this folder's own settings",
+  ],
+  examples: [
+    { run: 'hivebar hook install --persona ada', does: 'from the next session on, ada hears of mail between turns' },
+    { run: 'hivebar hook --harness claude --event Stop < turn.json', does: 'what Claude Code would be told' },
+  ],
+  async run(args, io) {
+    if (INSTALLS.has(args[0] ?? '')) {
+      const { hookInstall } = await import('./hook-install.ts');
+      return hookInstall(args, io);
+    }
+    const { hookArgs, isPerson, runHook } = await import('./hook/index.ts');
+    const log = stderrLog(io, 'hivebar hook');
+    try {
+      await runHook(hookArgs(args), io, log);
+    } catch (error) {
+      // A person is told; to a harness anything but 0 is a failure of the hook, and 2 holds its agent.
+      if (isPerson()) throw usage(error);
+      log.warn(error instanceof Error ? error.message.split('\n', 1).join('') : String(error));
+    }
+    return 0;
+  },
+};

@@ -1,0 +1,47 @@
+import { heldOf, type Turn, type Verdict } from '../../../core/hooks/index.ts';
+import { harmless } from '../../../core/inbox/drain/index.ts';
+import { type Gates, hookNamed, terminalOf } from '../../../core/inbox/gates/index.ts';
+import type { Io } from '../command.ts';
+
+/** Nothing is held. */
+export const OPEN_WAY: Verdict = { lacks: null, warnings: [] };
+
+export interface AskGates {
+  readonly gates: Gates;
+  /** Whose, in the local hive. */
+  readonly name: string;
+  readonly turn: Turn;
+  readonly cwd: string;
+  readonly env: Io['env'];
+}
+
+/**
+ * What the gates of this moment say; with everything that follows from it in the store of the gates. `state` changes when
+ * something came that is worth another block. A session without a name is held by nobody.
+ */
+export async function askGates({ gates, name, turn, cwd, env }: AskGates, state: string): Promise<Verdict> {
+  const { event, session, stopHookActive, failure, lastMessage } = turn;
+  const hook = hookNamed(event);
+  if (hook === null || session === null) return OPEN_WAY;
+  const { decision, reason, warnings } = await gates.check({
+    ...{ persona: name, hook, session, terminal: terminalOf(env), cwd, env, soft: false },
+    ...{ stopHookActive: stopHookActive === true, apiError: failure !== null, also: heldOf(state, lastMessage) },
+  });
+  return { lacks: decision === 'block' ? beside(reason) : null, warnings: warnings.map(beside) };
+}
+
+/** Whether a strict gate of a Stop is open now; nothing is changed by asking. Never rejects. */
+export async function wouldHold({ gates, name, turn, cwd, env }: AskGates): Promise<boolean> {
+  if (turn.session === null) return false;
+  try {
+    const stands = await gates.status({ persona: name, session: turn.session, terminal: terminalOf(env), cwd, env });
+    return stands.some(({ gate, isSatisfied }) => gate.hook === 'Stop' && gate.mode === 'strict' && !isSatisfied);
+  } catch {
+    return true; // the gates themselves are asked, and say what is wrong
+  }
+}
+
+/** A gate's words stand beside a frame, which nothing in them may close or open. */
+function beside(text: string): string {
+  return harmless(text, Number.POSITIVE_INFINITY).text;
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Where mail of a persona is. */
+export interface Inboxes {
+  /** Its name in the local hive: items are pushed to it there, whatever system its mail is in. */
+  readonly name: string;
+  /** Its mail is in another system, and comes with its event file. */
+  readonly isFollowed: boolean;
+}
+
+const LOCAL = 'local-';
+/** Sources beside the hives: see ARCHITECTURE, decision 2. */
+const OTHERS = ['garden-', 'bc-', 'prism-'];
+
+/**
+ * By the settings, which are only read here: they are checked by who runs on them, and a hook has no time for that.
+ * @param config the directory of the settings
+ */
+export function inboxesOf(persona: string, config: string): Inboxes {
+  const { primary, hives } = settingsIn(join(config, 'config.json'));
+  if (primary !== 'local' && persona.startsWith(LOCAL)) return { name: persona.slice(LOCAL.length), isFollowed: false };
+  const isForeign = [...OTHERS, ...hives.map((name) => `${name}-`)].some((prefix) => persona.startsWith(prefix));
+  return { name: persona, isFollowed: primary !== 'local' || isForeign };
+}
+
+function settingsIn(path: string): { readonly primary: 'local' | 'other'; readonly hives: readonly string[] } {
+  try {
+    const { primary, hives } = JSON.parse(readFileSync(path, 'utf8')) as {
+      readonly primary?: { readonly is?: unknown };
+      readonly hives?: readonly { readonly name?: unknown }[];
+    };
+    const names = Array.isArray(hives) ? hives.flatMap(({ name }) => (typeof name === 'string' ? name : [])) : [];
+    return { primary: primary === undefined || primary.is === 'local' ? 'local' : 'other', hives: names };
+  } catch {
+    return { primary: 'local', hives: [] }; // no settings yet: the local hive is all there is
+  }
+}

@@ -1,0 +1,3 @@
+export { type HookArgs, hookArgs } from './args.ts';
+export { runHook } from './run.ts';
+export { isPerson } from './stdin.node.ts';

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { AT_REST, type Pacing, pacingIn } from '../../../core/hooks/index.ts';
+import { realRandom } from '../../../core/ports/index.ts';
+import { type Disk, openForRead, stemOf, writeAtomically } from '../../../core/state/index.ts';
+import { changedAt } from './age.node.ts';
+
+/** What is kept of a persona's session between two hooks: `<state>/hooks/<stem of the persona>/<stem of the session>.*` */
+export interface Kept {
+  readonly pacing: Pacing;
+  /** @throws Fault `unwritable` or `no-space` */
+  save(pacing: Pacing): void;
+}
+
+const ENDING = '.pacing.json';
+const LONGEST = 16 * 1024;
+/** So many sessions of a persona are remembered, as of each kind of file. */
+const KEPT = 20;
+
+export function folderOf(state: string, persona: string): string {
+  return join(state, 'hooks', stemOf(persona));
+}
+
+export function keptOf(disk: Disk, folder: string, session: string): Kept {
+  const path = join(folder, `${stemOf(session)}${ENDING}`);
+  const text = textAt(disk, path);
+  return {
+    pacing: pacingOf(text),
+    save(pacing) {
+      const now = `${JSON.stringify({ schema: 1, ...pacing })}\n`;
+      if (now !== text && !(text === '' && pacing === AT_REST)) writeAtomically(disk, realRandom, path, now);
+    },
+  };
+}
+
+/** Files of sessions that are long over go; the newest of each kind stay. Never throws: they are litter and no failure. */
+export function sweep({ files }: Disk, folder: string): void {
+  try {
+    const names = files.readdir(folder);
+    for (const ending of [ENDING, '.events.json']) {
+      const ours = names.filter((name) => name.endsWith(ending));
+      if (ours.length <= KEPT) continue;
+      const aged = ours.map((name) => ({ name, at: changedAt(join(folder, name)) })).sort((a, b) => b.at - a.at);
+      for (const { name } of aged.slice(KEPT)) files.unlink(join(folder, name));
+    }
+  } catch {
+    // Not there yet, or somebody else sweeps: the next session does it.
+  }
+}
+
+function pacingOf(text: string): Pacing {
+  try {
+    return text === '' ? AT_REST : pacingIn(JSON.parse(text));
+  } catch {
+    return AT_REST; // a file that was damaged: the loop guard begins anew, nothing else hangs on it
+  }
+}
+
+function textAt({ files, ...disk }: Disk, path: string): string {
+  const opened = openForRead({ files, ...disk }, path);
+  if (opened === null) return '';
+  try {
+    const bytes = new Uint8Array(Math.min(opened.stat.size, LONGEST));
+    return Buffer.from(bytes.subarray(0, files.read(opened.fd, bytes, 0))).toString('utf8');
+  } finally {
+    files.close(opened.fd);
+  }
+}

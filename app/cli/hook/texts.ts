@@ -1,0 +1,38 @@
+import type { Verdict } from '../../../core/hooks/index.ts';
+import { harmlessName, pendingCommand } from '../../../core/inbox/drain/index.ts';
+
+const MAX_NAME = 40;
+/** Gates may say so much beside a frame. */
+const MAX_GATES = 3000;
+
+/** That something waits, without any of it. */
+export function bell(name: string, pending: readonly number[], events: number): string {
+  const whose = harmlessName(name, MAX_NAME);
+  const items = pending.reduce((sum, count) => sum + count, 0);
+  const urgent = (pending[0] ?? 0) + (pending[1] ?? 0);
+  const parts = [
+    ...(items === 0 ? [] : [`${counted(items)} (${urgent} urgent): ${pendingCommand(name)}`]),
+    ...(events === 0 ? [] : [`${counted(events)} in the inbox of its own system`]),
+  ];
+  return `hivebar: for "${whose}" there wait ${parts.join('; ')}`;
+}
+
+/** Why a turn may not end yet. */
+export function holding({ lacks, warnings }: Verdict): string {
+  const soft = warnings.length === 0 ? '' : `\nAlso: ${warnings.join('; ')}`;
+  return clipped(`hivebar: not yet. ${lacks ?? ''}${soft}`, MAX_GATES);
+}
+
+/** What soft gates would like, for the person. */
+export function noteOf({ warnings }: Verdict): string | null {
+  return warnings.length === 0 ? null : clipped(`hivebar: ${warnings.join('; ')}`, MAX_GATES);
+}
+
+export const BEFORE_STOP = 'hivebar: before you stop, see to what came in.';
+
+const counted = (count: number): string => (count === 1 ? '1 item' : `${count} items`);
+
+/** In whole code points. */
+function clipped(text: string, most: number): string {
+  return text.length <= most ? text : `${[...text.slice(0, most)].slice(0, -1).join('')} [cut]`;
+}

@@ -1,0 +1,27 @@
+import type { Turn } from '../../../core/hooks/index.ts';
+import type { Session, Sessions } from '../../open/index.ts';
+import type { Io } from '../command.ts';
+import { personaOfProcess } from '../inbox-who.ts';
+
+/** Whose agent asks, as far as it is said: by stdin, the environment, the command line. Null: only sessions may tell. */
+export function personaSaid({ persona }: Turn, env: Io['env'], flag: string | null): string | null {
+  return persona ?? personaOfProcess(env) ?? flag;
+}
+
+export type Known =
+  | { readonly is: 'known'; readonly persona: string }
+  | { readonly is: 'nobody' }
+  /** Several are announced from the folder: mail of one is not for the other. */
+  | { readonly is: 'ambiguous'; readonly personas: readonly string[] };
+
+/** Whose agent asks, as sessions were announced: the one with this id, else whoever works in this folder. */
+export function personaKept({ session, cwd }: Turn, sessions: Sessions): Known {
+  const all = sessions.all().toSorted((a, b) => b.announcedAt - a.announcedAt);
+  const byId = session === null ? undefined : all.find(({ id }) => id === session);
+  if (byId !== undefined) return { is: 'known', persona: byId.persona };
+  const here = all.filter((one: Session) => one.endedAt === null && cwd !== null && one.cwd === cwd);
+  const personas = [...new Set(here.map(({ persona }) => persona))];
+  const [persona] = personas;
+  if (persona === undefined) return { is: 'nobody' };
+  return personas.length > 1 ? { is: 'ambiguous', personas } : { is: 'known', persona };
+}

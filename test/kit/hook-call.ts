@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { type Scratch, scratch } from './scratch.ts';
+
+const ENTRY = fileURLToPath(import.meta.resolve('../../app/cli/hivebar.node.ts'));
+const FOREIGN = /^(HIVEBAR_|KIJITOMON_|XDG_|NODE_|npm_|TMUX|TERM_SESSION_ID|WT_SESSION|GT_)|_proxy$/i;
+
+export interface Called {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly ms: number;
+}
+
+export interface CallOptions {
+  readonly harness?: string;
+  /** Without: nobody is named. */
+  readonly persona?: string;
+  readonly flags?: readonly string[];
+  /** Instead of the JSON: these bytes. */
+  readonly raw?: string;
+  /** stdin is left open. */
+  readonly opens?: boolean;
+  /** Nobody reads stdout, from the beginning. */
+  readonly unread?: boolean;
+  /** A file that stdout goes to. */
+  readonly into?: number;
+}
+
+/** A machine of its own, on which the real program runs. */
+export interface HookMachine extends Disposable {
+  readonly home: Scratch;
+  /** The folder the agent works in. */
+  readonly cwd: string;
+  hivebar(args: readonly string[], input?: string): Promise<Called>;
+  /** One call of a hook, as a harness makes it. */
+  hook(event: string, given?: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<Called>;
+}
+
+export function hookMachine(): HookMachine {
+  const home = scratch();
+  const cwd = scratch();
+  const start = (args: readonly string[], input: string, options: CallOptions): Promise<Called> => {
+    const inherited = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
+    const env = {
+      ...Object.fromEntries(inherited),
+      HIVEBAR_HOME: home.dir,
+      ...(options.persona === undefined ? {} : { HIVEBAR_PERSONA: options.persona }),
+    };
+    return run(args, { env, cwd: cwd.dir, input, options });
+  };
+  return {
+    home,
+    cwd: cwd.dir,
+    hivebar: (args, input = '') => start(args, input, {}),
+    hook(event, given = {}, options = {}) {
+      const { harness = 'claude', flags = [] } = options;
+      const stdin = { session_id: 's1', cwd: cwd.dir, hook_event_name: event, ...given };
+      const args = ['hook', '--harness', harness, '--event', event, ...flags];
+      return start(args, options.raw ?? JSON.stringify(stdin), options);
+    },
+    [Symbol.dispose]() {
+      home[Symbol.dispose]();
+      cwd[Symbol.dispose]();
+    },
+  };
+}
+
+interface Run {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly input: string;
+  readonly options: CallOptions;
+}
+
+function run(args: readonly string[], { env, cwd, input, options }: Run): Promise<Called> {
+  const began = performance.now();
+  const child = spawn(process.execPath, [ENTRY, ...args], {
+    cwd,
+    env,
+    stdio: ['pipe', options.into ?? 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  if (options.unread === true) child.stdout?.destroy();
+  else {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+  }
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  child.stdin?.on('error', () => {}); // one that ended before it read all of it
+  if (options.opens === true) child.stdin?.write(input);
+  else child.stdin?.end(input);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      child.stdin?.destroy();
+      resolve({ code, stdout, stderr, ms: performance.now() - began });
+    });
+  });
+}
