@@ -14,6 +14,7 @@ export const PACKAGES = [
   'libayatana-appindicator3-1',
   'libglib2.0-bin',
   'libnotify-bin',
+  'nats-server',
   'python3',
   'systemd',
   'tmux',
@@ -34,6 +35,8 @@ export function installDebianPackages(say) {
   const missing = PACKAGES.filter((name) => !isInstalled(name));
   if (missing.length === 0) return;
   say(`installing Debian packages that the tests need: ${missing.join(' ')}`);
+  // The tests start one of their own; the package's would be started with the installation, on every address.
+  if (missing.includes('nats-server')) asRoot(['systemctl', 'mask', 'nats-server.service']);
   const install = ['install', '-y', '--no-install-recommends', ...missing];
   if (apt(['update']) && (apt(install) || (apt(['update']) && apt(install)))) return;
   throw new Error(
@@ -48,8 +51,12 @@ function isInstalled(name) {
 }
 
 function apt(args) {
+  return asRoot(['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Acquire::Retries=2', ...args]);
+}
+
+/** True when it went well. */
+function asRoot(command) {
   const root = process.getuid?.() === 0;
-  const command = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Acquire::Retries=2', ...args];
   const [file = '', ...rest] = root ? command : ['sudo', '-n', ...command];
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   // What apt prints goes to stderr: the runner's own output stays readable.

@@ -79,6 +79,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'bare',
     load: () => import('./hive.ts'),
   },
+  nats: {
+    summary: 'prove that a NATS server can relay the local hive to other machines',
+    needs: 'bare',
+    load: () => import('./nats.ts'),
+  },
   config: {
     summary: 'show, check and change the settings',
     needs: 'bare',

@@ -21,6 +21,7 @@ import { claimInstance, type Running } from './instance.ts';
 import { keepDecisions } from './keep-decisions.ts';
 import type { Machine } from './machine.ts';
 import { keepQuietHours } from './quiet-hours.ts';
+import { keepRelay } from './relay.ts';
 import { type Surfaces, startSurfaces } from './surfaces.ts';
 import { toldEarly } from './told-early.ts';
 import { type Kept, type TrayWatches, trayWatches } from './tray-watches.ts';
@@ -186,6 +187,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
         .get('page')
         ?.run({}, stopping.stop)
         .catch((error: unknown) => log.warn(String(error)));
+    await using _relay = await keepRelay({ settings, db, local, board, wakefulness }, stopping);
     using _poke = machine.onPoke(() => poll(watches, null));
     using _rest = resting(outbox, stopping);
     using _reaper = reaping(local, asked.decisions, settings, stopping);

@@ -5,7 +5,10 @@ import { programFiles, sourceFile } from './source-file.ts';
 
 /** What an entry must never reach: its memory and its start depend on it. */
 const LISTS: readonly (readonly [string, readonly string[]])[] = [
-  ['app/compose/watch.ts', ['fastify', 'conf', 'node:sqlite', 'systray2', 'node-notifier', '@jellybrick/dbus-next']],
+  [
+    'app/compose/watch.ts',
+    ['fastify', 'conf', 'node:sqlite', 'systray2', 'node-notifier', '@jellybrick/dbus-next', 'nats-io'],
+  ],
 ];
 
 /** The commands whose start is measured against a bare Node: they load nothing but Node's own parts. */

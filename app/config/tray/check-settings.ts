@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { Fault } from '../../../core/model/index.ts';
-import { AS_WRITTEN, proxyOf, targetOf } from '../../../core/net/index.ts';
+import { AS_WRITTEN, natsTarget, proxyOf, targetOf } from '../../../core/net/index.ts';
 import { hiveAt } from '../../../core/sources/index.ts';
 import { lineAndColumn, type Places, placesIn } from './json-places.ts';
 import { type FurtherHive, RESERVED_NAMES, SETTINGS, type Settings } from './settings.ts';
@@ -76,7 +76,18 @@ function wrongIn(places: Json): readonly Found[] {
   }
   if (!fits(value)) return distinct((fits.errors ?? []).map((error) => foundOf(error, offsetOf)));
   const primary = value.primary?.is === 'kijito' ? hiveFaults(value.primary, '/primary', offsetOf) : [];
-  return [...primary, ...hivesIn(value.hives ?? [], offsetOf)];
+  return [...primary, ...hivesIn(value.hives ?? [], offsetOf), ...natsFaults(value.nats, offsetOf)];
+}
+
+function natsFaults(nats: Settings['nats'], offsetOf: Json['offsetOf']): readonly Found[] {
+  if (nats === undefined) return [];
+  try {
+    natsTarget(nats.url, SCOPE);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return [{ offset: offsetOf('/nats/url'), message: `nats.url: ${error.message}` }];
+  }
 }
 
 function hivesIn(hives: readonly FurtherHive[], offsetOf: Json['offsetOf']): readonly Found[] {

@@ -21,7 +21,7 @@ const PRIMARY = {
 } as const;
 
 /** What a hive's name may not be: prefixes of other sources, and the name the primary hive goes by. */
-export const RESERVED_NAMES = ['local', 'kijito', 'garden', 'bc', 'prism'] as const;
+export const RESERVED_NAMES = ['local', 'kijito', 'garden', 'bc', 'prism', 'nats'] as const;
 
 /**
  * A further hive. Its name is the prefix of its personas' ids, `NAME-PERSONA`, so it holds no hyphen: `a-b` and `a` could
@@ -38,6 +38,21 @@ const HIVE = {
   },
   required: ['name', 'base'],
   additionalProperties: false,
+} as const;
+
+/** Where the local hives of several machines meet. */
+const NATS = {
+  type: 'object',
+  properties: {
+    /** `nats://HOST:PORT`, or `tls://HOST:PORT`. */
+    url: { type: 'string', minLength: 1 },
+    tokenFile: { type: 'string', minLength: 1 },
+    /** Who lives on this machine; not given: whom its local hive knows. */
+    personas: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 200 } },
+  },
+  required: ['url'],
+  additionalProperties: false,
+  description: 'the NATS server by which the local hives of several machines exchange what is pushed',
 } as const;
 
 const TIME_OF_DAY = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' } as const;
@@ -94,6 +109,7 @@ export const SETTINGS = {
     },
     tokenFile: { type: 'string', minLength: 1, description: "file with the primary hive's token" },
     hives: { type: 'array', items: HIVE, default: [], description: 'further hives to watch' },
+    nats: NATS,
     pollSeconds: { type: 'number', minimum: 1, default: 60, description: 'time between polls of a hive' },
     holdSeconds: { type: 'number', minimum: 0, default: 50, description: 'long-poll hold; 0: never hold' },
     alertAfter: { type: 'integer', minimum: 1, default: 3, description: 'consecutive failures that make an outage' },

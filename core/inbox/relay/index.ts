@@ -1,3 +1,4 @@
+export { type CheckStep, checkRelay } from './check.ts';
 export { type Dialer, type DialOptions, dialerOf } from './dial.node.ts';
 export { RELAY } from './faults.ts';
 export { openLink } from './link.node.ts';

@@ -63,12 +63,12 @@ async function linkOn(connection: NatsConnection, { shown, deadlineMs }: Dialer)
     next: (subject, from) => tried('reading the stream', () => nextOf(manager, subject, from)),
     publish: (subject, data, messageId) =>
       tried(`publishing to ${subject}`, async () => {
-        const { duplicate } = await client.publish(subject, data, {
+        const { seq, duplicate } = await client.publish(subject, data, {
           msgID: messageId,
           timeout: deadlineMs,
           expect: { streamName: STREAM },
         });
-        return !duplicate;
+        return { seq, isNew: !duplicate };
       }),
     bind: (durable) =>
       tried(`consumer ${durable.name}`, async () => {
@@ -96,6 +96,8 @@ async function linkOn(connection: NatsConnection, { shown, deadlineMs }: Dialer)
         },
       };
     },
+    unbind: (name) => tried(`consumer ${name}`, async () => void (await manager.consumers.delete(STREAM, name))),
+    erase: (seq) => tried('cleaning up', async () => void (await manager.streams.deleteMessage(STREAM, seq, false))),
     async [Symbol.asyncDispose]() {
       await connection.close();
       await gone;

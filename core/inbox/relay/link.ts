@@ -46,10 +46,14 @@ export interface Link extends AsyncDisposable {
   stream(): Promise<StreamState>;
   /** The next message of a subject from this number on; null when there is none. */
   next(subject: string, from: number): Promise<Stored | null>;
-  /** Resolves when the stream has it. False: it was there already. */
-  publish(subject: string, data: string, messageId: string): Promise<boolean>;
+  /** Resolves when the stream has it, and says where; not new: it was there already. */
+  publish(subject: string, data: string, messageId: string): Promise<{ readonly seq: number; readonly isNew: boolean }>;
   /** The durable, made if it is missing: then it begins with what is published from now on. */
   bind(durable: Durable): Promise<Bound>;
   /** Delivers what the durable has, until disposed. `failed` is called once, when nothing comes any more. */
   consume(name: string, hear: (message: Incoming) => void, failed: (fault: Fault) => void): Promise<AsyncDisposable>;
+  /** The durable is no more. */
+  unbind(name: string): Promise<void>;
+  /** One message is no more in the stream. */
+  erase(seq: number): Promise<void>;
 }

@@ -62,7 +62,7 @@ export async function publishAll(
       });
       return false;
     }
-    return await link.publish(subjectOf(item.to), data, messageIdOf(item.dedupKey));
+    return (await link.publish(subjectOf(item.to), data, messageIdOf(item.dedupKey))).isNew;
   }
 }
 

@@ -1,0 +1,137 @@
+import { Fault, type FaultCode } from '../../model/index.ts';
+import type { Clock, Random } from '../../ports/index.ts';
+import type { Dialer } from './dial.node.ts';
+import { RELAY } from './faults.ts';
+import type { Incoming, Link } from './link.ts';
+import { isAtLeast, STREAM } from './names.ts';
+
+/** What one step of a check found. */
+export type CheckStep =
+  | { readonly step: StepName; readonly is: 'ok'; readonly found: string }
+  | { readonly step: StepName; readonly is: 'failed'; readonly fault: Fault };
+
+type StepName =
+  | 'address'
+  | 'connection'
+  | 'token'
+  | 'JetStream'
+  | 'stream'
+  | 'consumer'
+  | 'publish'
+  | 'consume'
+  | 'acknowledge'
+  | 'clean up';
+
+export interface CheckOptions {
+  readonly dialer: Dialer;
+  readonly open: (dialer: Dialer) => Promise<Link>;
+  readonly hasToken: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * Proves that the relay could work, one step after the other, up to the first that fails. What it publishes is for nobody,
+ * and is gone afterwards, as is its consumer, also after a failure; the stream stays, if it was made for it.
+ */
+export async function* checkRelay(options: CheckOptions): AsyncGenerator<CheckStep> {
+  const { dialer, open, hasToken } = options;
+  let at: StepName = 'address';
+  try {
+    yield ok(at, (await dialer.addresses()).join(', '));
+    at = 'connection';
+    const link = await open(dialer).catch((error: unknown) => error as Error);
+    if (link instanceof Error) {
+      const reached = reachedBefore(link instanceof Fault ? link.code : 'broken');
+      if (reached !== 'connection') yield ok('connection', dialer.shown);
+      if (reached === 'JetStream') yield ok('token', accepted(hasToken));
+      at = reached;
+      throw link;
+    }
+    await using open_ = link;
+    yield ok('connection', `${dialer.shown}, server ${open_.serverVersion}`);
+    yield ok('token', accepted(hasToken));
+    yield ok('JetStream', isAtLeast(open_.serverVersion, [2, 10]) ? 'one consumer for all' : 'one consumer a subject');
+    at = 'stream';
+    const { isNew, lastSeq } = await open_.stream();
+    yield ok(at, isNew ? `${STREAM}, made just now` : `${STREAM}, at message ${lastSeq}`);
+    for await (const each of proof(open_, options)) {
+      at = each.step;
+      yield each;
+    }
+  } catch (error) {
+    yield {
+      step: at,
+      is: 'failed',
+      fault: error instanceof Fault ? error : new Fault('internal', String(error), RELAY),
+    };
+  }
+}
+
+const WAIT_MS = 10_000;
+const LOOK_MS = 50;
+
+/** A message there and back again. A step that fails is told as such, and what was made is taken away all the same. */
+async function* proof(link: Link, { clock, random, dialer }: CheckOptions): AsyncGenerator<CheckStep> {
+  const mark = random.hex(8);
+  const durable = { name: `inbox-check-${mark}`, subjects: [`inbox.check.${mark}`] } as const;
+  const [subject] = durable.subjects;
+  let at: StepName = 'consumer';
+  let seq: number | null = null;
+  const never = new AbortController().signal;
+  const within = async (happened: () => Promise<boolean>, what: string): Promise<void> => {
+    for (const end = clock.monotonic() + WAIT_MS; !(await happened()); ) {
+      if (clock.monotonic() > end) throw new Fault('timeout', `${dialer.shown}: ${what} within ${WAIT_MS} ms`, RELAY);
+      await clock.sleep(LOOK_MS, never);
+    }
+  };
+  try {
+    await link.bind(durable);
+    yield ok(at, durable.name);
+    at = 'publish';
+    seq = (await link.publish(subject, '{}', mark)).seq;
+    yield ok(at, subject);
+    at = 'consume';
+    const came: Incoming[] = [];
+    await using _consuming = await link.consume(
+      durable.name,
+      (message) => void came.push(message),
+      () => {},
+    );
+    await within(async () => came.length > 0, 'the message did not come back');
+    const [message] = came;
+    yield ok(at, `message ${seq}`);
+    at = 'acknowledge';
+    message?.ack();
+    await within(async () => (await link.bind(durable)).ackFloor === seq, 'the message was not taken as acknowledged');
+    yield ok(at, `message ${seq}`);
+  } catch (error) {
+    yield {
+      step: at,
+      is: 'failed',
+      fault: error instanceof Fault ? error : new Fault('internal', String(error), RELAY),
+    };
+  }
+  try {
+    if (seq !== null) await link.erase(seq);
+    await link.unbind(durable.name);
+    yield ok('clean up', 'nothing of it is left');
+  } catch (error) {
+    if (at === 'acknowledge') throw error;
+    // What failed first is what counts; a consumer nobody asks of is taken away by the server.
+  }
+}
+
+/** The step at which opening a link failed, by what went wrong. */
+function reachedBefore(code: FaultCode): StepName {
+  if (code === 'relay-token') return 'token';
+  return code === 'relay-server' ? 'JetStream' : 'connection';
+}
+
+function accepted(hasToken: boolean): string {
+  return hasToken ? 'accepted' : 'none is asked for';
+}
+
+function ok(step: StepName, found: string): CheckStep {
+  return { step, is: 'ok', found };
+}
