@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { openItems } from '../../core/inbox/index.ts';
+import { realClock } from '../../core/ports/index.ts';
+import { openDatabase } from '../../core/state/index.ts';
+import { runCli, startCli } from '../kit/process.ts';
+import { type TrayHome, trayHome } from '../kit/tray-process.ts';
+import { until } from '../kit/until.ts';
+
+const ASK = ['decision', 'create', '--as', 'ada', '--option', 'a=the long way', '--option', 'b:Short=the short way'];
+
+interface Shown {
+  readonly id: number;
+  readonly state: string;
+  readonly choice: string | null;
+  readonly text: string | null;
+  readonly by: string | null;
+  readonly next: number | null;
+}
+
+async function ask(home: TrayHome, ...more: string[]): Promise<number> {
+  const { code, stdout, stderr } = await home.run([...ASK, '--json', ...more, 'Which way?']);
+  assert.deepEqual([code, stderr], [0, ''], stdout);
+  return (JSON.parse(stdout) as Shown).id;
+}
+
+async function show(home: TrayHome, id: number): Promise<Shown> {
+  return JSON.parse((await home.run(['decision', 'show', String(id), '--json'])).stdout) as Shown;
+}
+
+/** What was pushed to ada, by key; read without any command of ours, which would mend first. */
+function pushed(home: TrayHome): readonly string[] {
+  using db = openDatabase(home.at('hivebar.sqlite'));
+  const items = openItems({ db, clock: realClock });
+  return items.list('ada', 'all', 1000).map(({ dedupKey }) => dedupKey);
+}
+
+describe('hivebar decision', () => {
+  test('asks, lists, shows and answers, in words and in JSON, with hivebar closed', async () => {
+    using home = trayHome();
+    const asked = await home.run([...ASK, '--context', 'It rains.', 'Which', 'way?']);
+    assert.equal(asked.stdout, 'decision 1 asked by ada: wait with hivebar decision wait 1\n');
+    assert.match((await home.run(['decision', 'list', '--open'])).stdout, /^ +1 {2}open {2}ada {2}Which way\?\n$/);
+    const { stdout } = await home.run(['decision', 'show', '1']);
+    for (const words of [
+      /^#1 open, asked by ada/,
+      /\n {2}It rains\.\n/,
+      /\n {2}b {2}the short way\n/,
+      /respond 1 --select ID/,
+    ])
+      assert.match(stdout, words);
+    const done = await home.run(['decision', 'respond', '1', '--select', 'b', '--text', 'run']);
+    assert.deepEqual([done.code, done.stdout], [0, 'decision 1: answered by operator: b (the short way)\n  run\n']);
+    assert.equal((await home.run(['decision', 'list', '--open'])).stdout, 'no decision is open\n');
+    const { state, choice, text, by } = await show(home, 1);
+    assert.deepEqual([state, choice, text, by], ['resolved', 'b', 'run', 'operator']);
+    assert.match(
+      (await home.run(['inbox', 'show', 'ada'])).stdout,
+      /You asked: Which way\?\n {2}Chosen: b \(the short way\)\n {2}Guidance: run/,
+    );
+  });
+
+  test('says with its exit code what a wait came to', async () => {
+    using home = trayHome();
+    const wait = async (id: number, ...more: string[]) =>
+      (await home.run(['decision', 'wait', String(id), ...more])).code;
+    assert.equal(await wait(1), 1);
+    await ask(home);
+    assert.equal(await wait(1, '--limit', '1s'), 3);
+    await home.run(['decision', 'respond', '1', '--text', 'cheaper']);
+    assert.equal(await wait(1), 4);
+    await home.run(['decision', 'respond', '2', '--select', 'a']);
+    assert.equal(await wait(2), 0);
+    assert.equal(await wait(await ask(home, '--timeout', '1s')), 5);
+    assert.equal(await wait(await ask(home, '--timeout', '1s', '--default', 'b')), 0);
+    const last = await ask(home);
+    await home.run(['decision', 'cancel', String(last), '--reason', 'never mind']);
+    assert.equal(await wait(last), 6);
+    assert.deepEqual(
+      pushed(home),
+      [1, 2, 3, 4, 5].map((id) => `decision:${id}`),
+    );
+  });
+
+  test('refuses what is no answer, and a bad command line, before anything is asked', async () => {
+    using home = trayHome();
+    for (const [args, code] of [
+      [['decision'], 2],
+      [['decision', 'create', '--as', 'ada', 'Which?'], 2],
+      [[...ASK, '--limit', '1m', 'Which?'], 2],
+      [[...ASK, '--wait', '--limit', 'soon', 'Which?'], 2],
+      [[...ASK, '--timeout', '0s', 'Which?'], 2],
+      [[...ASK, '--select', 'a', 'Which?'], 2],
+      [['decision', 'create', '--option', 'a=A', 'Which?'], 2],
+      [['decision', 'show', 'one'], 2],
+      [['decision', 'respond', '1'], 1],
+      [['decision', 'respond', '1', '--text', ' '], 1],
+      [['decision', 'respond', '1', '--select', 'a'], 1],
+    ] as const) {
+      const ended = await home.run(args);
+      assert.equal(ended.code, code, `${args.join(' ')}: ${ended.stderr}`);
+      assert.notEqual(ended.stderr, '');
+    }
+    assert.equal((await home.run(['decision', 'list'])).stdout, 'there is no decision\n');
+  });
+
+  test('knows who asks by the environment, or by the session that is kept for the folder', async () => {
+    using home = trayHome();
+    const cwd = home.at('work');
+    mkdirSync(cwd, { recursive: true });
+    const env = { ...home.env };
+    const create = ['decision', 'create', '--free-text', '--json', 'What name?'];
+    const persona = async (more: Readonly<Record<string, string>> = {}) => {
+      const { code, stdout, stderr } = await runCli(create, { env: { ...env, ...more }, cwd });
+      return code === 0 ? (JSON.parse(stdout) as { persona: string }).persona : stderr;
+    };
+    assert.match(await persona(), /for whom\? Give --as/);
+    assert.equal(await persona({ HIVEBAR_PERSONA: 'bo' }), 'bo');
+    await runCli(['session', 'set', 'ada', '--pid', String(process.pid)], { env, cwd });
+    assert.equal(await persona(), 'ada');
+    await runCli(['session', 'set', 'cy', '--pid', String(process.pid)], { env, cwd });
+    assert.match(await persona(), /ada and cy work in|cy and ada work in/);
+    await runCli(['session', 'end', 'cy'], { env, cwd });
+    assert.equal(await persona(), 'ada');
+  });
+});
+
+describe('a wait', () => {
+  test('ends within moments of the answer of another process, and is marked as long as it lasts', async () => {
+    using home = trayHome();
+    const mark = home.at('gates', 'ada', 'decision-waiting.json');
+    await using waiting = startCli([...ASK, '--wait', 'Which way?'], { env: home.env });
+    await waiting.says(/decision 1 asked by ada; waiting/);
+    await until('the mark', () => existsSync(mark) && markOf(mark) === 'decision');
+    assert.equal((await home.run(['decision', 'respond', '1', '--select', 'a'])).code, 0);
+    assert.equal((await waiting.ended()).code, 0);
+    assert.deepEqual(waiting.lines, ['decision 1: answered by operator: a (the long way)']);
+    assert.equal(markOf(mark), null);
+    assert.equal(markOf(home.at('gates', 'ada', 'decision.json')), 'decision');
+  });
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    test(`ends cleanly with ${signal}: 3, the mark is gone, the decision open`, async () => {
+      using home = trayHome();
+      await ask(home);
+      const mark = home.at('gates', 'ada', 'decision-waiting.json');
+      await using waiting = startCli(['decision', 'wait', '1'], { env: home.env });
+      await until('the mark', () => markOf(mark) === 'decision');
+      waiting.kill(signal);
+      assert.deepEqual(await waiting.ended(), { code: 3, signal: null });
+      assert.match(waiting.stderr, /still open: go on with hivebar decision wait 1/);
+      assert.equal(markOf(mark), null);
+      assert.equal((await show(home, 1)).state, 'open');
+    });
+  }
+});
+
+describe('processes that answer', () => {
+  test('at the same time: one answer holds, all others are told it, and one item is pushed', async () => {
+    using home = trayHome();
+    const id = await ask(home);
+    const waits = [1, 2].map(() => home.run(['decision', 'wait', String(id), '--json']));
+    const answers = Array.from({ length: 8 }, (_, i) =>
+      home.run(['decision', 'respond', String(id), '--select', i % 2 === 0 ? 'a' : 'b', '--by', `p${i}`, '--json']),
+    );
+    const ended = await Promise.all(answers);
+    const told = ended.map(({ stdout }) => JSON.parse(stdout) as { accepted: boolean; decision: Shown });
+    assert.equal(told.filter(({ accepted }) => accepted).length, 1);
+    assert.deepEqual(
+      ended.map(({ code }) => code),
+      told.map(({ accepted }) => (accepted ? 0 : 1)),
+    );
+    const { choice, by } = await show(home, id);
+    assert.equal(by, `p${told.findIndex(({ accepted }) => accepted)}`);
+    for (const { decision } of told) assert.deepEqual([decision.choice, decision.by], [choice, by]);
+    for (const { stdout } of await Promise.all(waits)) assert.equal((JSON.parse(stdout) as Shown).choice, choice);
+    assert.deepEqual(pushed(home), [`decision:${id}`]);
+  });
+
+  test('killed with -9 between the answer and the push, again and again: the next command pushes each, once', async () => {
+    using home = trayHome();
+    for (let id = 1; id <= 6; id += 1) {
+      await ask(home);
+      const at = id % 2 === 0 ? 'before' : 'after';
+      const child = spawn(process.execPath, ['--input-type=module', '-e', dying(home, id, at)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const [said] = (await once(child.stdout, 'data')) as [Buffer];
+      assert.equal(said.toString(), at);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      assert.equal(pushed(home).includes(`decision:${id}`), at === 'after');
+      const { state, choice } = await show(home, id); // any command mends
+      assert.deepEqual([state, choice], ['resolved', 'b']);
+      assert.deepEqual(
+        pushed(home),
+        Array.from({ length: id }, (_, i) => `decision:${i + 1}`),
+      );
+    }
+  });
+
+  test('killed with -9 at any moment: what was answered is pushed, once, and what was not can be', async () => {
+    using home = trayHome();
+    const respond = (id: number) => ['decision', 'respond', String(id), '--select', 'a'];
+    await ask(home);
+    const from = performance.now();
+    assert.equal((await home.run(respond(1))).code, 0);
+    const took = performance.now() - from;
+    for (let id = 2; id <= 8; id += 1) {
+      await ask(home);
+      const start = performance.now();
+      await using child = startCli(respond(id), { env: home.env });
+      await until('a moment', () => performance.now() - start > took * (0.3 + id * 0.08));
+      child.kill('SIGKILL');
+      await child.ended();
+      const { state } = await show(home, id);
+      if (state === 'open') assert.equal((await home.run(respond(id))).code, 0);
+    }
+    assert.deepEqual(
+      pushed(home),
+      Array.from({ length: 8 }, (_, i) => `decision:${i + 1}`),
+    );
+  });
+});
+
+describe('beside the tray process', () => {
+  test('an answer from page or banner ends the wait, reaches the event file, and a second one is told', async () => {
+    using home = trayHome();
+    await using tray = await home.start(['--no-tray', '--no-notifications']);
+    await using waiting = startCli([...ASK, '--wait', '--json', 'Which way?'], { env: home.env });
+    await waiting.says(/decision 1 asked/);
+    const authorization = { authorization: `Bearer ${tray.token}` };
+    const listed = (await (await fetch(`${tray.url}/api/v1/decisions`, { headers: authorization })).json()) as {
+      decisions: Shown[];
+    };
+    assert.deepEqual(
+      listed.decisions.map(({ id }) => id),
+      [1],
+    );
+    type Decided = { readonly result: { readonly accepted: boolean; readonly decision: Shown } };
+    const decide = async (select: string) =>
+      ((await tray.post('/api/v1/actions/decide', { decision: 1, select })) as Decided).result;
+    assert.equal((await decide('b')).accepted, true);
+    const late = await decide('a');
+    assert.deepEqual([late.accepted, late.decision.choice], [false, 'b']);
+    assert.equal((await waiting.ended()).code, 0);
+    assert.equal((JSON.parse(waiting.lines.join('')) as Shown).choice, 'b');
+    await tray.persona('ada', ({ unread }) => unread === 1);
+    await until('its event', () => home.mail('ada').length === 1);
+  });
+
+  test('a decision whose time is over is closed by it, and its persona told', async () => {
+    using home = trayHome();
+    await using tray = await home.start(['--no-tray', '--no-notifications']);
+    await ask(home, '--timeout', '2s', '--default', 'a');
+    await tray.persona('ada', ({ unread }) => unread === 1);
+    assert.deepEqual(pushed(home), ['decision:1']);
+    assert.ok(tray.log.some((line) => line.includes('decision 1 of ada is resolved')));
+  });
+});
+
+function markOf(path: string): string | null {
+  if (!existsSync(path)) return null;
+  const { satisfied_by: by } = JSON.parse(readFileSync(path, 'utf8')) as { readonly satisfied_by: string | null };
+  return by;
+}
+
+/** A process that answers a decision with `b`, says how far it is, and goes no further. */
+function dying(home: TrayHome, id: number, at: 'before' | 'after'): string {
+  const at_ = (path: string): string => JSON.stringify(import.meta.resolve(path));
+  return `
+    import { writeSync } from 'node:fs';
+    import { openDecisions } from ${at_('../../core/inbox/decisions/index.ts')};
+    import { openItems } from ${at_('../../core/inbox/index.ts')};
+    import { realClock, silentLog } from ${at_('../../core/ports/index.ts')};
+    import { openDatabase } from ${at_('../../core/state/index.ts')};
+    const db = openDatabase(${JSON.stringify(home.at('hivebar.sqlite'))});
+    const real = openItems({ db, clock: realClock });
+    const stop = () => { writeSync(1, '${at}'); for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000); };
+    const items = { push: (all) => { if ('${at}' === 'after') real.push(all); stop(); } };
+    const gates = { open() {}, close() {}, waiting() {} };
+    const options = { db, items, gates, wake() {}, emit() {}, clock: realClock, log: silentLog };
+    openDecisions(options).respond(${id}, { select: 'b', text: null, acceptGuidance: false, by: 'operator' });
+  `;
+}
