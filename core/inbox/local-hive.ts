@@ -1,6 +1,6 @@
 import { type Count, exactly, type Instant, isoOf, sameName } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
-import { type Database, groupCommit, migrate, transaction } from '../state/index.ts';
+import { clearStamps, type Database, groupCommit, migrate, pendingDirOf, transaction } from '../state/index.ts';
 import { expiryOf, sweeping } from './expiry.ts';
 import type { Items } from './item.ts';
 import { openItems } from './items.ts';
@@ -166,7 +166,14 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   }
 
   function deliver(mails: readonly Mail[]): Sent[] {
-    const sent = transaction(db, () => mails.map(insert));
+    const sent = transaction(db, () => {
+      const all = mails.map(insert);
+      clearStamps(
+        pendingDirOf(db.path),
+        mails.map(({ to }) => to),
+      );
+      return all;
+    });
     noticed();
     return sent;
   }
@@ -243,9 +250,13 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     window(address, after, signal) {
       signal.throwIfAborted();
       const { unread, urgent } = levelsNow().get(address) ?? NONE;
-      const rows = after === null ? [] : (recent.above(address, after) ?? above(address, after).map(trimmed));
-      const max = rows.at(-1)?.id ?? sql.lastId.get(address)?.last_id ?? 0; // the newest row, if any is above `after`
-      return { rows, max, unread, urgent };
+      const max = sql.lastId.get(address)?.last_id ?? 0;
+      if (after === null) return { rows: [], max, unread, urgent };
+      // The newest row may have expired, or come from another process in this turn: what is in memory does not tell.
+      const known = recent.above(address, after);
+      const isAll = known !== null && max <= (known.at(-1)?.id ?? after);
+      const rows = isAll ? known : above(address, after).map(trimmed);
+      return { rows, max: Math.max(max, rows.at(-1)?.id ?? 0), unread, urgent };
     },
     async pending(hold, signal) {
       if (hold !== null) await levels.untilPast(hold.cursor, hold.ms, signal);
