@@ -118,6 +118,8 @@ describe('a check', () => {
   test('closes its gate and wants a mark for it once', () => {
     assert.deepEqual(ask([standing(clean)], { checks: clear }).passed, ['commit-push']);
     assert.deepEqual(ask([standing(clean, mark({ by: 'auto' }))], { checks: clear }).passed, []);
+    const other = mark({ by: 'auto', session: 's2' });
+    assert.deepEqual(ask([standing(clean, other)], { checks: clear }).passed, [], 'noted by another session');
     const told = { checks: clear, turn: { blocks: [], open: ['commit-push'] } };
     assert.deepEqual(ask([standing(clean, mark({ by: 'auto' }))], told).passed, ['commit-push']);
   });

@@ -7,6 +7,7 @@ import {
   type Hook,
   holds,
   isConsumed,
+  isFresh,
   type Mode,
   type Standing,
 } from './gate.ts';
@@ -160,7 +161,9 @@ function judge(standing: Standing, question: Question): One {
     message: isClosed ? 'satisfied' : gate.description,
     hint: gate.hint,
   };
-  const isNews = !isMarked || question.turn.open.includes(gate.id);
+  // Two sessions of one persona must not write it in turn.
+  const isNoted = mark !== null && (isMarked || (mark.by === 'auto' && isFresh(gate, mark, question.now)));
+  const isNews = !isNoted || question.turn.open.includes(gate.id);
   return {
     result,
     hasPassed: answer?.is === 'clear' && isNews,

@@ -56,7 +56,7 @@ export function gateOfText(id: string, bytes: Uint8Array): GateRead {
   const checkRead = isNone(check) ? null : oneOf(CHECKS, check);
   if (hookRead === undefined) return wrong('hook', hook);
   if (modeRead === undefined) return wrong('mode', mode);
-  if (!isText(description, MOST_TEXT)) return wrong('description', description);
+  if (!isText(description, MOST_TEXT) || description.trim() === '') return wrong('description', description);
   if (!isNone(hint) && !isText(hint, MOST_TEXT)) return wrong('hint', hint);
   if (checkRead === undefined) return wrong('check', check);
   if (!isNone(ttl) && !(typeof ttl === 'number' && isTtl(ttl))) return wrong('ttl', ttl);
@@ -87,7 +87,7 @@ function isNone(value: unknown): value is null | undefined {
 }
 
 function isText(value: unknown, most: number): value is string {
-  return typeof value === 'string' && value.trim() !== '' && value.length <= most;
+  return typeof value === 'string' && value !== '' && value.length <= most;
 }
 
 function odd(why: string): { readonly is: 'odd'; readonly why: string } {

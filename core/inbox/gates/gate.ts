@@ -65,11 +65,14 @@ const SAME_TERMINAL_MS = 12 * 3_600_000;
  * far in the future that it could not be of now holds no more than one of the past.
  */
 export function holds({ gate, mark }: Standing, { session, terminal }: Asker, now: Instant): boolean {
-  if (mark === null || !isFitting(gate, mark)) return false;
-  const age = Math.abs(now - mark.at);
-  if (gate.ttlSeconds !== null && age >= gate.ttlSeconds * 1000) return false;
+  if (mark === null || !isFitting(gate, mark) || !isFresh(gate, mark, now)) return false;
   if (mark.session === null || mark.session === session) return true;
-  return terminal !== null && mark.terminal === terminal && age < SAME_TERMINAL_MS;
+  return terminal !== null && mark.terminal === terminal && Math.abs(now - mark.at) < SAME_TERMINAL_MS;
+}
+
+/** Not older than the gate lets a mark be, whosever it is. */
+export function isFresh({ ttlSeconds }: Gate, { at }: Mark, now: Instant): boolean {
+  return ttlSeconds === null || Math.abs(now - at) < ttlSeconds * 1000;
 }
 
 /** The strict decision gate takes nobody's word but that of a decision or of the operator. */
@@ -105,6 +108,11 @@ export function terminalOf(env: Readonly<Record<string, string | undefined>>): s
   return other ? `term:${other}`.slice(0, MOST_NAME) : null;
 }
 
+/** A session's id as it is kept and compared: whole, unless it is longer than any that a harness gives. */
+export function sessionKey(session: string): string {
+  return session.length <= MOST_NAME ? session : stemOf(session);
+}
+
 export const MOST_TEXT = 1000;
 export const MOST_NAME = 300;
 export const MOST_TTL_SECONDS = 366 * 86_400;
@@ -121,6 +129,7 @@ export function checkedGate(gate: Gate): Gate {
   if (why !== null) throw refused(`${JSON.stringify(gate.id.slice(0, 80))} ${why}`);
   if (gate.id === DECISION_WAITING) throw refused(`${DECISION_WAITING} is a mark of decisions and no gate of a hook`);
   if (gate.description.trim() === '') throw refused('the description is empty: say what is wanted');
+  if (gate.hint?.trim() === '') throw refused('the hint is empty: leave it out');
   for (const [field, text] of [
     ['description', gate.description],
     ['hint', gate.hint ?? ''],

@@ -16,6 +16,7 @@ import {
   type Mark,
   type Provenance,
   type Standing,
+  sessionKey,
 } from './gate.ts';
 import { type AllGates, gateFiles } from './gate-files.ts';
 import { type TurnFile, turnFile } from './turn-file.ts';
@@ -87,7 +88,7 @@ const TELL_MS = 24 * 3_600_000;
 
 export function openGates({ disk, random, clock, state, items, git }: GatesOptions): Gates {
   const files = gateFiles(disk, random, state);
-  const turnOf = (persona: PersonaId, session: string): TurnFile => turnFile(disk, files.at(persona), session);
+  const turnOf = (persona: PersonaId, session: string): TurnFile => turnFile(disk, files.at(persona), session, clock);
 
   /** After the mark is on the disk; that it could not be told makes the gate no less satisfied. */
   function tell(persona: PersonaId, id: string, mark: Mark): void {
@@ -121,7 +122,8 @@ export function openGates({ disk, random, clock, state, items, git }: GatesOptio
     }
   }
 
-  async function judged(request: CheckRequest, troubles: string[]): Promise<Judged> {
+  async function judged(asked: CheckRequest, troubles: string[]): Promise<Judged> {
+    const request = { ...asked, session: sessionKey(asked.session) };
     const { persona, session, hook } = request;
     const turns = turnOf(persona, session);
     if (hook === 'UserPromptSubmit') tried(() => turns.begin(), troubles);
@@ -163,12 +165,15 @@ export function openGates({ disk, random, clock, state, items, git }: GatesOptio
     list: (persona) => files.read(persona),
     one: (persona, id) => files.one(persona, id),
     register(persona, gate) {
-      files.write(persona, checkedGate(gate), files.one(persona, gate.id)?.mark ?? null);
+      const before = files.one(persona, gate.id);
+      // What one check found is no word for another.
+      const isKept = before?.mark?.by !== 'auto' || before.gate.check === gate.check;
+      files.write(persona, checkedGate(gate), isKept ? (before?.mark ?? null) : null);
     },
     mark(persona, id, { by, session, terminal, tells }) {
       const standing = files.one(persona, id);
       if (standing === null) return null;
-      const mark: Mark = { by, at: clock.now(), session, terminal };
+      const mark: Mark = { by, at: clock.now(), session: session === null ? null : sessionKey(session), terminal };
       putMark(persona, standing, mark, tells);
       return { ...standing, mark };
     },
@@ -186,7 +191,8 @@ export function openGates({ disk, random, clock, state, items, git }: GatesOptio
       for (const trouble of troubles) disk.log.warn(trouble, { persona: request.persona });
       return { ...verdict, warnings: [...verdict.warnings, ...troubles] };
     },
-    async status(request) {
+    async status(asked) {
+      const request = { ...asked, session: sessionKey(asked.session) };
       const { standings } = files.read(request.persona);
       const now = clock.now();
       const checks = await askChecks(checksOf(standings, request, now), request, git);
@@ -200,7 +206,7 @@ export function openGates({ disk, random, clock, state, items, git }: GatesOptio
     },
     beginTurn: (persona, session) => turnOf(persona, session).begin(),
     endSession(persona, session) {
-      clear(persona, ({ gate, mark }) => gate.mode === 'soft' && mark?.session === session);
+      clear(persona, ({ gate, mark }) => gate.mode === 'soft' && mark?.session === sessionKey(session));
       turnOf(persona, session).remove();
     },
   };

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import type { Instant } from '../../model/index.ts';
+import type { Clock } from '../../ports/index.ts';
 import { type Disk, errnoOf, ioFault, type Opened, openForAppend, openForRead, stemOf } from '../../state/index.ts';
 import { MOST_BLOCKS, type Turn } from './evaluate.ts';
 
@@ -24,14 +26,18 @@ export interface TurnFile {
 }
 
 type Line =
-  | { readonly is: 'block'; readonly print: string; readonly nonce: string }
-  | { readonly is: 'open'; readonly ids: readonly string[] };
+  | { readonly is: 'block'; readonly at: Instant; readonly print: string; readonly nonce: string }
+  | { readonly is: 'open'; readonly at: Instant; readonly ids: readonly string[] };
 
 const MOST_BYTES = 65_536;
+/** Not every harness says that a session is over. With more files than this those of old sessions go. */
+const MANY_FILES = 100;
+const OLD_MS = 7 * 86_400_000;
 
 /** @param directory that of the persona's gates */
-export function turnFile(disk: Disk, directory: string, session: string): TurnFile {
-  const path = join(directory, 'turns', `${stemOf(session)}.jsonl`);
+export function turnFile(disk: Disk, directory: string, session: string, clock: Pick<Clock, 'now'>): TurnFile {
+  const turns = join(directory, 'turns');
+  const path = join(turns, `${stemOf(session)}.jsonl`);
   const { files } = disk;
 
   function append({ fd }: Pick<Opened, 'fd'>, line: Line): void {
@@ -43,7 +49,9 @@ export function turnFile(disk: Disk, directory: string, session: string): TurnFi
   function withFile<T>(work: (opened: Opened) => T): T {
     const opened = openForAppend(disk, path);
     try {
-      return work(opened);
+      const answer = work(opened);
+      if (opened.created) sweep();
+      return answer;
     } catch (error) {
       throw ioFault(error, path, 'unwritable');
     } finally {
@@ -65,32 +73,51 @@ export function turnFile(disk: Disk, directory: string, session: string): TurnFi
     return texts.filter((text) => text !== '').map(lineOf);
   }
 
-  return {
-    read() {
-      const opened = openForRead(disk, path);
-      if (opened === null) return { blocks: [], open: [] };
-      try {
-        return turnOf(linesIn(opened.fd));
-      } catch (error) {
-        throw ioFault(error, path, 'unreadable');
-      } finally {
-        files.close(opened.fd);
+  function linesOf(file: string): readonly (Line | null)[] {
+    const opened = openForRead(disk, file);
+    if (opened === null) return [];
+    try {
+      return linesIn(opened.fd);
+    } catch (error) {
+      throw ioFault(error, file, 'unreadable');
+    } finally {
+      files.close(opened.fd);
+    }
+  }
+
+  /** What nothing was written to for a week. A session that goes on after all begins a new turn. */
+  function sweep(): void {
+    try {
+      const names = files.readdir(turns);
+      if (names.length <= MANY_FILES) return;
+      for (const name of names) {
+        const lines = linesOf(join(turns, name));
+        // An empty one is being begun just now.
+        const isOld = lines.length > 0 && lines.every((line) => (line?.at ?? 0) < clock.now() - OLD_MS);
+        if (isOld) files.unlink(join(turns, name));
       }
-    },
+    } catch (error) {
+      // Litter, not a failure: the next new session tries again.
+      disk.log.info(`${turns}: old turns are kept: ${ioFault(error, turns, 'unwritable').message}`);
+    }
+  }
+
+  return {
+    read: () => turnOf(linesOf(path)),
     claim: (print, nonce) =>
       withFile((opened) => {
-        append(opened, { is: 'block', print, nonce });
+        append(opened, { is: 'block', at: clock.now(), print, nonce });
         const blocks = linesIn(opened.fd).filter((line) => line?.is !== 'open');
         const place = blocks.findIndex((line) => line?.is === 'block' && line.nonce === nonce);
         return place >= 0 && place < MOST_BLOCKS;
       }),
-    tell: (open) => withFile((opened) => append(opened, { is: 'open', ids: open })),
+    tell: (open) => withFile((opened) => append(opened, { is: 'open', at: clock.now(), ids: open })),
     begin() {
       if (files.lstat(path) === null) return;
       withFile((opened) => {
         const { open } = turnOf(linesIn(opened.fd));
         files.ftruncate(opened.fd, 0);
-        if (open.length > 0) append(opened, { is: 'open', ids: open });
+        append(opened, { is: 'open', at: clock.now(), ids: open });
       });
     },
     remove() {
@@ -114,9 +141,10 @@ function turnOf(lines: readonly (Line | null)[]): Turn {
 
 function lineOf(text: string): Line | null {
   try {
-    const { is, print, nonce, ids } = JSON.parse(text) as Readonly<Record<string, unknown>>;
-    if (is === 'block' && typeof print === 'string' && typeof nonce === 'string') return { is, print, nonce };
-    if (is === 'open' && Array.isArray(ids) && ids.every((id) => typeof id === 'string')) return { is, ids };
+    const { is, at, print, nonce, ids } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    if (typeof at !== 'number') return null;
+    if (is === 'block' && typeof print === 'string' && typeof nonce === 'string') return { is, at, print, nonce };
+    if (is === 'open' && Array.isArray(ids) && ids.every((id) => typeof id === 'string')) return { is, at, ids };
     return null;
   } catch {
     return null; // torn by a kill; see `turnOf`

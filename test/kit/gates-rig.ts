@@ -1,0 +1,82 @@
+import {
+  type CheckAnswer,
+  type CheckRequest,
+  type Gate,
+  type Gates,
+  type LookAtGit,
+  openGates,
+  type Provenance,
+  type Verdict,
+} from '../../core/inbox/gates/index.ts';
+import type { NewItem } from '../../core/inbox/index.ts';
+import { realRandom, silentLog } from '../../core/ports/index.ts';
+import { realDisk } from '../../core/state/index.ts';
+import { type FakeClock, fakeClock } from './fake-clock.ts';
+import type { Scratch } from './scratch.ts';
+
+/** The gates of a directory on a clock that stands still; what they ask for and what they push is the test's. */
+export interface Rig {
+  readonly space: Scratch;
+  readonly gates: Gates;
+  readonly clock: FakeClock;
+  readonly pushed: NewItem[];
+  /** What git is to say. */
+  git: CheckAnswer;
+  /** The file of a gate of a persona. */
+  file(id: string, persona?: string): string;
+}
+
+export function rig(space: Scratch): Rig {
+  const clock = fakeClock();
+  const pushed: NewItem[] = [];
+  const push = (items: readonly NewItem[]) => {
+    pushed.push(...items);
+    return items.map(({ dedupKey }, id) => ({ id, dedupKey: dedupKey ?? '', isNew: true }));
+  };
+  const git: LookAtGit = async () => made.git;
+  const needs = { disk: realDisk(silentLog), random: realRandom, clock, state: space.dir, git };
+  const made: Rig = {
+    space,
+    clock,
+    pushed,
+    git: { is: 'clear' },
+    gates: openGates({ ...needs, items: () => ({ push }) }),
+    file: (id, persona = 'ada') => space.at('gates', persona, `${id}.json`),
+  };
+  return made;
+}
+
+export function check(
+  { gates, space }: Pick<Rig, 'gates' | 'space'>,
+  given: Partial<CheckRequest> = {},
+): Promise<Verdict> {
+  const flags = { stopHookActive: false, apiError: false, soft: false, also: '' };
+  const who = { persona: 'ada', session: 's1', terminal: null, hook: 'Stop' } as const;
+  return gates.check({ ...who, ...flags, cwd: space.dir, env: {}, ...given });
+}
+
+export function gate(id: string, given: Partial<Gate> = {}): Gate {
+  const plain = { hook: 'Stop', mode: 'strict', hint: null, check: null, ttlSeconds: null } as const;
+  return { id, description: `${id} is open`, ...plain, ...given };
+}
+
+export function mark(
+  { gates }: Rig,
+  id: string,
+  by: Provenance = 'operator',
+  session: string | null = 's1',
+  persona = 'ada',
+) {
+  return gates.mark(persona, id, { by, session, terminal: null, tells: true });
+}
+
+/** The first lines of a program that runs on its own and has the gates in the directory that is its first argument. */
+export const GATES_OF_ARGUMENT = `
+  import { openGates } from ${JSON.stringify(import.meta.resolve('../../core/inbox/gates/index.ts'))};
+  import { realClock, realRandom, silentLog } from ${JSON.stringify(import.meta.resolve('../../core/ports/index.ts'))};
+  import { realDisk } from ${JSON.stringify(import.meta.resolve('../../core/state/index.ts'))};
+  const needs = { disk: realDisk(silentLog), random: realRandom, clock: realClock, items: null };
+  const gates = openGates({ ...needs, state: process.argv[1], git: async () => ({ is: 'clear' }) });`;
+
+export const failing = (verdict: Verdict): readonly string[] =>
+  verdict.results.filter((one) => !one.satisfied).map((one) => one.gate_id);
