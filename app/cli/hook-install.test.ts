@@ -12,12 +12,19 @@ function rig() {
     CLAUDE_CONFIG_DIR: home.at('claude'),
     CODEX_HOME: home.at('codex'),
   };
-  const said = { out: '', err: '' };
+  let said = '';
   const run = async (...args: string[]): Promise<readonly [number, string]> => {
-    said.out = '';
-    const io = { env, out: (text: string) => void (said.out += text), err: (text: string) => void (said.err += text) };
-    const code = await hookInstall(args, { ...io, input: () => Promise.resolve('') });
-    return [code, said.out];
+    said = '';
+    const io = {
+      env,
+      out(text: string): void {
+        said += text;
+      },
+      err: () => {},
+      input: () => Promise.resolve(''),
+    };
+    const code = await hookInstall(args, io);
+    return [code, said];
   };
   return { home, env, run, [Symbol.dispose]: () => home[Symbol.dispose]() };
 }
@@ -42,7 +49,7 @@ test('given an agent program that is used here, install, status and uninstall sa
 test('given Codex, it is said that it has to trust them', async () => {
   using r = rig();
   const [, said] = await r.run('install', '--harness', 'codex');
-  assert.match(said, /^Codex: installed for whoever HIVEBAR_PERSONA names in .*hooks\.json\n[^]*trust/);
+  assert.match(said, /^Codex: installed for whoever HIVEBAR_PERSONA names in .*hooks\.json\n.*\n.*trust/);
 });
 
 test('given wrong words, usage names them', async () => {

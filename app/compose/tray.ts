@@ -19,6 +19,7 @@ import { greet } from './greeting.ts';
 import { hivesOf, primaryOf, withoutToken } from './hives.ts';
 import { claimInstance, type Running } from './instance.ts';
 import { keepDecisions } from './keep-decisions.ts';
+import { keepStamps } from './keep-stamps.ts';
 import type { Machine } from './machine.ts';
 import { keepQuietHours } from './quiet-hours.ts';
 import { keepRelay } from './relay.ts';
@@ -114,6 +115,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     throw new Fault('usage', 'hivebar is still starting: try again in a moment', { is: 'machine', key: 'action' });
   };
   using asked = keepDecisions({ db, local, state: dirs.state }, stopping);
+  using _stamps = keepStamps(db, dirs, stopping);
   const login = loginStart(withoutToken(machine));
   const house: House = {
     knows: (persona) => board.snapshot().personas.some(({ id }) => id === persona),

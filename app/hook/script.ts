@@ -101,6 +101,7 @@ says_quiet() {
   while IFS= read -r line; do
     case $line in
       end) return 0 ;;
+      'gates '*) unchanged "\${line#gates }" || return 1 ;;
       'folder '*) drained "\${line#folder }/.runtime/inject-queue" || return 1 ;;
       *) return 1 ;;
     esac
@@ -117,8 +118,6 @@ is_quiet() {
   stem=\${stamp##*/}
   [ -f "$stamp" ] || return 1
   says_quiet <"$stamp" 2>/dev/null || return 1
-  unchanged "$state/gates/$stem" || return 1
-  unchanged "$state/events/events.$stem.ndjson" || return 1
   drained "$state/inject-queue" || return 1
   drained .runtime/inject-queue || return 1
   [ -z "\${CLAUDE_PROJECT_DIR-}" ] || drained "$CLAUDE_PROJECT_DIR/.runtime/inject-queue"

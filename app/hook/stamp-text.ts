@@ -4,6 +4,8 @@ import type { Passable } from './quiet.ts';
 export interface Stamp {
   readonly persona: string;
   readonly quiet: readonly Passable[];
+  /** The folder of its gates, absolute: changed when the stamp was made or later, it means: ask. */
+  readonly gates: string;
   /** Folders the persona works in, absolute: what lies in their `.runtime/inject-queue` means: ask. */
   readonly folders: readonly string[];
 }
@@ -15,13 +17,13 @@ export const STAMP_HEAD = 'hivebar-pending 1';
 const BREAKS = /[\p{Cc}\u2028\u2029]/u;
 
 /**
- * The text of a stamp, for a shell that reads line by line: head, persona, quiet moments, a line for each folder, and
- * `end`, without which it is torn. Null when it can not be said so, which means: ask.
+ * The text of a stamp, for a shell that reads line by line: head, persona, quiet moments, where its gates
+ * are, a line for each folder, and `end`, without which it is torn. Null when it can not be said so, which means: ask.
  */
-export function stampText({ persona, quiet, folders }: Stamp): string | null {
+export function stampText({ persona, quiet, gates, folders }: Stamp): string | null {
   if (quiet.length === 0) return null;
-  const all = [persona, ...folders];
+  const all = [persona, gates, ...folders];
   if (persona === '' || all.some((text) => BREAKS.test(text) || !text.isWellFormed())) return null;
-  const lines = [STAMP_HEAD, `persona ${persona}`, `quiet ${quiet.join(' ')}`];
+  const lines = [STAMP_HEAD, `persona ${persona}`, `quiet ${quiet.join(' ')}`, `gates ${gates}`];
   return `${[...lines, ...folders.map((folder) => `folder ${folder}`), 'end'].join('\n')}\n`;
 }

@@ -2,31 +2,29 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { realClock, realRandom } from '../../core/ports/index.ts';
-import { openDatabase, transaction } from '../../core/state/index.ts';
+import { clearStamps, openDatabase, transaction } from '../../core/state/index.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
 import { type Passable, quietMoments, type Waiting } from './quiet.ts';
 import { stampText } from './stamp-text.ts';
-import { clearStamps, type Looked, type Stamped, stampPending } from './stamps.node.ts';
+import { type Looked, type Stamped, stampPending } from './stamps.node.ts';
 
-const NOTHING: Waiting = { items: [0, 0, 0, 0, 0], gated: [], openDecisions: 0, asks: [] };
+const NOTHING: Waiting = { items: 'none', gates: [], isFollowed: false };
 const ALL: readonly Passable[] = ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop', 'PreCompact'];
 
 function rig() {
   const state = scratch();
   mkdirSync(state.at('run'));
   const db = openDatabase(state.at('hivebar.sqlite'));
-  const dirs = { state: state.dir, run: state.at('run') };
-  const place = { dirs, clock: realClock, random: realRandom };
+  const place = { run: state.at('run'), clock: realClock, random: realRandom };
   return {
     state,
     db,
-    dirs,
     stamp: (persona: string, looked: Partial<Looked> = {}, during: () => void = () => {}): Stamped =>
       stampPending(place, db, persona, () => {
         during();
-        return { quiet: ALL, folders: [], ...looked };
+        return { quiet: ALL, gates: state.at('gates/ada'), folders: [], ...looked };
       }),
-    clear: (whose: Parameters<typeof clearStamps>[1]) => clearStamps(dirs.run, whose),
+    clear: (names: Parameters<typeof clearStamps>[1]) => clearStamps(state.at('run/pending'), names),
     [Symbol.dispose]() {
       db[Symbol.dispose]();
       state[Symbol.dispose]();
@@ -41,38 +39,33 @@ test('given nothing at all, every moment that can be passed over is quiet', () =
 });
 
 test('given items, a tool passes over what is not urgent, and a prompt and a stop over nothing', () => {
-  const quiet = (items: Waiting['items']) => quietMoments({ ...NOTHING, items });
-  for (const urgent of [
-    [1, 0, 0, 0, 0],
-    [0, 2, 0, 0, 0],
-  ] as const) {
-    assert.deepEqual(quiet(urgent), ['PreToolUse', 'PreCompact']);
-  }
-  for (const other of [
-    [0, 0, 1, 0, 0],
-    [0, 0, 0, 1, 0],
-    [0, 0, 0, 0, 1],
-  ] as const) {
-    assert.deepEqual(quiet(other), ['PreToolUse', 'PostToolUse', 'PreCompact']);
-  }
+  assert.deepEqual(quietMoments({ ...NOTHING, items: 'urgent' }), ['PreToolUse', 'PreCompact']);
+  assert.deepEqual(quietMoments({ ...NOTHING, items: 'ordinary' }), ['PreToolUse', 'PostToolUse', 'PreCompact']);
 });
 
-test('given a gate, an open decision or something the program wants, that moment is asked at, however it is spelled', () => {
-  assert.deepEqual(quietMoments({ ...NOTHING, gated: ['stop', 'PRETOOLUSE'] }), [
-    'UserPromptSubmit',
-    'PostToolUse',
-    'PreCompact',
-  ]);
+test('given mail of another system, where each session has its own position, a prompt and a stop are asked at', () => {
+  assert.deepEqual(quietMoments({ ...NOTHING, isFollowed: true }), ['PreToolUse', 'PostToolUse', 'PreCompact']);
+});
+
+test('given a strict gate, or a soft one of a stop, that moment is asked at', () => {
+  const quiet = (hook: string | null, mode: 'strict' | 'soft') => quietMoments({ ...NOTHING, gates: [{ hook, mode }] });
+  for (const moment of ALL) {
+    assert.deepEqual(
+      quiet(moment, 'strict'),
+      ALL.filter((one) => one !== moment),
+    );
+  }
   assert.deepEqual(
-    quietMoments({ ...NOTHING, openDecisions: 1 }),
-    ALL.filter((moment) => moment !== 'Stop'),
+    quiet('Stop', 'soft'),
+    ALL.filter((one) => one !== 'Stop'),
   );
-  assert.deepEqual(quietMoments({ ...NOTHING, asks: ['UserPromptSubmit'] }), ALL.slice(1));
+  assert.deepEqual(quiet('PreToolUse', 'soft'), ALL);
+  assert.deepEqual(quiet(null, 'strict'), ALL);
 });
 
 test('given a name or a folder that would end a line, nothing is said', () => {
-  const stamp = { persona: 'ada', quiet: ALL, folders: ['/w'] };
-  assert.equal(stampText(stamp), `hivebar-pending 1\npersona ada\nquiet ${ALL.join(' ')}\nfolder /w\nend\n`);
+  const stamp = { persona: 'ada', quiet: ALL, gates: '/g', folders: ['/w'] };
+  assert.equal(stampText(stamp), `hivebar-pending 1\npersona ada\nquiet ${ALL.join(' ')}\ngates /g\nfolder /w\nend\n`);
   assert.equal(stampText({ ...stamp, persona: 'ada\nquiet Stop' }), null);
   assert.equal(stampText({ ...stamp, persona: '' }), null);
   assert.equal(stampText({ ...stamp, persona: 'a\ud800' }), null);
@@ -138,20 +131,20 @@ test('given a writer, the look waits for nobody and says that it is busy; while 
 test('one persona or everyone is taken back; what is being made is not, what a kill left is', () => {
   using r = rig();
   for (const persona of ['ada', 'Bob', 'eve']) r.stamp(persona);
-  r.clear('Bob');
-  r.clear('nobody');
+  r.clear(['Bob']);
+  r.clear(['nobody']);
   assert.deepEqual(there(r.state), ['ada', 'eve']);
   writeFileSync(r.state.at('run/pending/ada+1'), '');
   writeFileSync(r.state.at('run/pending/ada+2'), '');
   utimesSync(r.state.at('run/pending/ada+2'), 1, 1);
-  r.clear({ is: 'everyone' });
+  r.clear('everyone');
   assert.deepEqual(there(r.state), ['ada+1']);
 });
 
 test('given no folder of stamps, there is nothing to take back; given a stamp that can not be removed, it is said', () => {
   using r = rig();
-  r.clear('ada');
-  r.clear({ is: 'everyone' });
+  r.clear(['ada']);
+  r.clear('everyone');
   mkdirSync(r.state.at('run/pending/ada'), { recursive: true });
-  assert.throws(() => r.clear('ada'), { code: 'unwritable' });
+  assert.throws(() => r.clear(['ada']), { code: 'unwritable' });
 });

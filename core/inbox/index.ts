@@ -35,3 +35,4 @@ export {
   parseInboxQuery,
   parsePendingQuery,
 } from './query.ts';
+export { type Undelivered, undeliveredOf } from './undelivered.ts';

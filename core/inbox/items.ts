@@ -1,6 +1,6 @@
 import { type Instant, sameName } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
-import { type Database, laterTransaction, migrate, transaction } from '../state/index.ts';
+import { clearStamps, type Database, laterTransaction, migrate, pendingDirOf, transaction } from '../state/index.ts';
 import { expiryOf } from './expiry.ts';
 import type { Item, Items, Lease, NewItem, Priority, Pushed } from './item.ts';
 import { type ItemRow, itemStatementsOf, type Tally } from './item-statements.ts';
@@ -87,7 +87,11 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
       const checked = items.map(checkedItem);
       if (checked.length === 0) return [];
       const now = nowMs();
-      const pushed = transaction(db, () => checked.map((item) => pushOne(item, now)));
+      const pushed = transaction(db, () => {
+        const all = checked.map((item) => pushOne(item, now));
+        clearStamps(pendingDirOf(db.path), addressees(checked));
+        return all;
+      });
       changed();
       return pushed;
     },
@@ -120,6 +124,12 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
     delivered: (lease, shown) => settle(lease, new Set(shown)),
     release: (lease) => settle(lease, new Set()),
   };
+}
+
+/** Who is given something by these. */
+function addressees(items: readonly NewItem[]): readonly string[] | 'everyone' {
+  const names = items.flatMap(({ to }) => (to.is === 'persona' ? [to.name] : []));
+  return names.length < items.length ? 'everyone' : names;
 }
 
 function itemOf(row: ItemRow, persona: string): Item {

@@ -21,6 +21,7 @@ export { isLocked, lockOfOthers } from './others-lock.node.ts';
 export type { SavedBaseline, SavedPin } from './pin-keys.ts';
 export { ensurePrivateDir, syncDirectory } from './private-dir.ts';
 export { type Opened, openForAppend, openForRead } from './safe-open.ts';
+export { clearStamps, pendingDirOf, removeStamp, STAMP_IN_MAKING } from './stamps.node.ts';
 export {
   type Json,
   openStateFile,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ScriptFacts, scriptText } from '../../app/hook/script.ts';
 import { type Looked, stampPending } from '../../app/hook/stamps.node.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
-import { openDatabase } from '../../core/state/index.ts';
+import { openDatabase, stemOf } from '../../core/state/index.ts';
 import { type Scratch, scratch } from './scratch.ts';
 
 /** What a machine of the real world runs hooks with; those that are not here are left out. */
@@ -52,7 +52,7 @@ const PROGRAM = '#!/bin/sh\necho "ASKED $* persona=$HIVEBAR_PERSONA home=$HIVEBA
 
 export function hookShell(facts: Partial<ScriptFacts> = {}): HookShell {
   const state = scratch();
-  for (const dir of ['run', 'run/pending', 'run/activity', 'hook', 'gates', 'events', 'inject-queue', 'cwd']) {
+  for (const dir of ['run', 'run/pending', 'run/activity', 'hook', 'gates', 'inject-queue', 'cwd']) {
     mkdirSync(state.at(dir), { mode: 0o700 });
   }
   const node = state.write('node', PROGRAM);
@@ -61,13 +61,14 @@ export function hookShell(facts: Partial<ScriptFacts> = {}): HookShell {
   const script = state.write('hook/hivebar-hook', scriptText({ node, entry, state: state.dir, leads: {}, ...facts }));
   chmodSync(script, 0o700);
   const db = openDatabase(state.at('hivebar.sqlite'));
-  const dirs = { state: state.dir, run: state.at('run') };
+  const run = state.at('run');
   return {
     state,
     script,
     stamp: (persona, looked = {}) =>
-      stampPending({ dirs, clock: realClock, random: realRandom }, db, persona, () => ({
+      stampPending({ run, clock: realClock, random: realRandom }, db, persona, () => ({
         quiet: ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop', 'PreCompact'],
+        gates: state.at('gates', stemOf(persona)),
         folders: [],
         ...looked,
       })),

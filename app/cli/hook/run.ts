@@ -18,7 +18,7 @@ import { openItems } from '../../../core/inbox/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { type Log, realClock, realRandom } from '../../../core/ports/index.ts';
 import { type Database, openDatabase, ownDirs, realDisk } from '../../../core/state/index.ts';
-import { CONTINUED, noteActivity } from '../../hook/index.ts';
+import { CONTINUED, inboxesOf, noteActivity, stamper } from '../../hook/index.ts';
 import { keptSessions } from '../../open/index.ts';
 import type { Io } from '../command.ts';
 import { lineOutput } from '../line-output.node.ts';
@@ -29,7 +29,7 @@ import { announce } from './announce.ts';
 import type { HookArgs } from './args.ts';
 import { orNone, type Waiting, waitingEvents } from './events.ts';
 import { type AskGates, askGates, OPEN_WAY, wouldHold } from './gates.ts';
-import { inboxesOf } from './inboxes.node.ts';
+
 import { folderOf, type Kept, keptOf, sweep } from './kept.ts';
 import { mailFor, type Told } from './mail.ts';
 import { stdinText } from './stdin.node.ts';
@@ -66,6 +66,17 @@ export async function runHook(asked: HookArgs, io: Io, log: Log): Promise<void> 
   if (turn.event === 'SessionEnd') return ended(call);
   if (turn.event === 'StopFailure' || turn.isSubagent) return;
   await boundary(call);
+  stamp(call);
+}
+
+/** What the next hooks need not ask about. A failure costs them the question. */
+function stamp({ persona, db, state, run, config, log }: Call): void {
+  const dirs = { state, run, config };
+  try {
+    stamper({ db, dirs, disk: realDisk(log), clock: realClock, random: realRandom })(persona);
+  } catch (error) {
+    log.warn(`every hook asks for now: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 interface Call {
