@@ -9,10 +9,11 @@ import {
 } from '../../core/inbox/decisions/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { printable, printableJson } from '../printable.ts';
-import { actingPersona, personaOfProcess } from './acting-persona.ts';
+import { actingPersona } from './acting-persona.ts';
 import type { Command, Io } from './command.ts';
 import { type DecisionArgs, decisionArgs, millisOf, optionOf, wholeOf } from './decision-args.ts';
 import { decisionLine, decisionLines, endOf } from './decision-text.ts';
+import { personaOfProcess } from './inbox-who.ts';
 import { stopSignal } from './stop-signal.node.ts';
 import { type DecisionHouse, withDecisions } from './with-decisions.ts';
 

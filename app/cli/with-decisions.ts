@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type DecisionGates, type Decisions, decisionGates, openDecisions } from '../../core/inbox/decisions/index.ts';
-import { openGates, realGit } from '../../core/inbox/gates/index.ts';
+import { type DecisionGates, type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
+import { gatesForDecisions, openGates, realGit } from '../../core/inbox/gates/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
 import { type Database, openDatabase, ownDirs, realDisk } from '../../core/state/index.ts';
@@ -36,7 +36,7 @@ export async function withDecisions<T>(io: Io, work: (house: DecisionHouse) => T
       items: null,
       git: realGit(GIT_MS),
     });
-    const gates = decisionGates(store);
+    const gates = gatesForDecisions(store);
     const note = (): void => {
       changed = true;
     };

@@ -1,5 +1,5 @@
-import { type Decisions, decisionGates, openDecisions } from '../../core/inbox/decisions/index.ts';
-import { openGates, realGit } from '../../core/inbox/gates/index.ts';
+import { type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
+import { gatesForDecisions, openGates, realGit } from '../../core/inbox/gates/index.ts';
 import type { LocalHive } from '../../core/inbox/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import type { Database } from '../../core/state/index.ts';
@@ -24,7 +24,7 @@ export function keepDecisions(
   const decisions = openDecisions({
     db,
     items: local.items,
-    gates: decisionGates(gates),
+    gates: gatesForDecisions(gates),
     wake: () => {}, // the push itself is seen by the watch of this inbox
     emit: ({ id, persona, outcome }) => log.info(`decision ${id} of ${persona} is ${outcome.is}`),
     clock,

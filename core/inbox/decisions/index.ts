@@ -8,7 +8,6 @@ export {
   URGENCIES,
 } from './decision.ts';
 export { type DecisionGates, type Decisions, type DecisionsOptions, type Done, openDecisions } from './decisions.ts';
-export { decisionGates } from './gate-store.ts';
 export { decisionJson } from './json.ts';
 export { labelOf } from './told.ts';
 export { type Waited, waitForDecision } from './wait.ts';
