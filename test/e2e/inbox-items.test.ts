@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
 import { drain, MAX_TEXT } from '../../core/inbox/drain/index.ts';
 import { type NewItem, openItems } from '../../core/inbox/index.ts';
@@ -82,6 +83,17 @@ describe('push, list and drain, by the real program', () => {
     assert.equal(stderr, '');
     assert.match(stdout, /\nqueued\n[\s\S]*\nin the store\n/);
     assert.equal(home.text('inject-queue/s1.jsonl'), '');
+  });
+
+  test('inbox-gates 8.11: what is in the store and in the queue file of a session too is shown once', async () => {
+    using home = scratch();
+    await runCli(['session', 'set', 'ada', '--id', 's1', '--cwd', home.dir], from(home));
+    await runCli(['inbox', 'push', '--to', 'ada', '--dedup-key', 'decision:7', 'yes'], from(home));
+    mkdirSync(home.at('inject-queue'), { mode: 0o700 });
+    const line = { type: 'decision', source: 'x', content: 'yes', timestamp: Date.now(), dedup_key: 'decision:7' };
+    home.write('inject-queue/s1.jsonl', `${JSON.stringify(line)}\n`.repeat(2));
+    assert.deepEqual(idsIn((await drained(['--session', 's1'], from(home))).stdout), [1]);
+    assert.equal((await drained(['--session', 's1'], from(home))).stdout, '');
   });
 
   test('as JSON: whole items, however long, and how many are left', async () => {
@@ -187,6 +199,49 @@ describe('a drain loses nothing, and shows nothing twice', () => {
     assert.deepEqual(idsIn(again?.text ?? ''), upTo(20));
     again?.commit();
     assert.deepEqual(kept(home, 'delivered'), upTo(20));
+  });
+});
+
+describe('the tray process', () => {
+  /** What a tray process that answers, or one that hangs, is asked. */
+  async function trayAt(home: Scratch, answers: boolean) {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      if (answers) response.end('{}');
+    });
+    mkdirSync(home.at('run'), { mode: 0o700 });
+    await new Promise<void>((resolve) => server.listen(home.at('run', 'hivebar.sock'), resolve));
+    const close = (): Promise<void> =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    return { asked, [Symbol.asyncDispose]: close };
+  }
+  const POKE = 'POST /api/v1/actions/hive-changed';
+
+  test('hears of a push and of a drain that showed something, not of a list', async () => {
+    using home = scratch();
+    await using tray = await trayAt(home, true);
+    await runCli(['inbox', 'push', '--to', 'ada', 'x'], from(home));
+    assert.deepEqual(tray.asked, [POKE]);
+    await runCli(['inbox', 'list', 'ada', '--all'], from(home));
+    assert.equal((await drained(['ada'], from(home))).stderr, '');
+    assert.deepEqual(tray.asked, [POKE, POKE]);
+    await drained(['ada'], from(home));
+    assert.deepEqual(tray.asked, [POKE, POKE]);
+  });
+
+  test('that hangs holds no drain up: it is delivered, with one line on stderr', async () => {
+    using home = scratch();
+    await using tray = await trayAt(home, false);
+    fill(home, 1);
+    const before = realClock.monotonic();
+    const { stdout, stderr } = await drained(['ada'], from(home));
+    assert.ok(realClock.monotonic() - before < 8000, 'it waited as long as any command');
+    assert.deepEqual([idsIn(stdout), kept(home, 'delivered'), tray.asked], [[1], [1], [POKE]]);
+    assert.match(stderr, /^hivebar did not hear of it at once \(hivebar does not answer within 0\.1 s/);
   });
 });
 
