@@ -7,6 +7,10 @@ import { scratch } from './scratch.ts';
 export interface RelayRig extends AsyncDisposable {
   readonly server: NatsServer;
   readonly dir: string;
+  /** Holds the server's token. */
+  readonly tokenFile: string;
+  /** Writes a private file into the directory. */
+  write(name: string, text: string): string;
   machine(name: string, personas: readonly string[], more?: Partial<RelayMachineOptions>): RelayMachine;
   /** SIGKILL, if it still runs, and a new process on the same store and port. */
   restart(options?: Partial<NatsServerOptions>): Promise<void>;
@@ -23,6 +27,8 @@ export async function relayRig(options: Partial<NatsServerOptions> = {}): Promis
       return server;
     },
     dir: folder.dir,
+    tokenFile: folder.write('token', server.token),
+    write: folder.write,
     machine(name, personas, more = {}) {
       const home = folder.at(name);
       mkdirSync(home, { recursive: true, mode: 0o700 });

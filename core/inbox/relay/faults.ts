@@ -44,7 +44,8 @@ export function relayFault(error: unknown, shown: string, doing: string): Fault 
     if (row !== undefined) return fault(row[1], `${row[2]} (${code})`);
   }
   const text = error instanceof Error ? error.message : error === undefined ? 'it ended' : String(error);
-  if (/'tls'/.test(text))
+  // The second is what the client of now says when a server asks for TLS that the URL does not.
+  if (/'tls'|'certFile'/.test(text))
     return fault('tls', 'the server and the URL do not agree on TLS: tls:// with it, nats:// without');
   if (chain.some(({ name }) => name === 'JetStreamApiError')) return fault('relay-stream', text);
   return fault('broken', text.slice(0, 200));

@@ -50,7 +50,7 @@ export function openMarks(db: Database, random: Random): Marks {
   transaction(db, () => db.prepare('INSERT OR IGNORE INTO relay (one, machine) VALUES (1, ?)').run(random.hex(6)));
   const row = (): Row => read.get() as Row;
   const meet = db.prepare('UPDATE relay SET stream = ?, published = NULL');
-  const setPublished = db.prepare('UPDATE relay SET published = ?');
+  const setPublished = db.prepare('UPDATE relay SET published = max(coalesce(published, 0), ?)');
   const came = db.prepare('INSERT OR IGNORE INTO relay_came (dedup_key) VALUES (?)');
   const forget = db.prepare('DELETE FROM relay_came WHERE dedup_key = ?');
   const isKnown = db.prepare<{ n: number }>('SELECT 1 AS n FROM relay_came WHERE dedup_key = ?');

@@ -60,6 +60,7 @@ export function startRelay(options: RelayOptions): Relay {
   /** Ends the session under way, or the wait for the next. */
   let restart: () => void = () => {};
   let publish: () => void = () => {};
+  let publishing: Promise<void> = Promise.resolve();
   const ended = run();
 
   async function run(): Promise<void> {
@@ -67,8 +68,12 @@ export function startRelay(options: RelayOptions): Relay {
       try {
         const link = await opened();
         if (link === null) return;
-        await using _link = link;
-        await session(link);
+        try {
+          await using _link = link;
+          await session(link);
+        } finally {
+          await publishing; // which the end of the connection ends: nothing of it may reach the store later
+        }
       } catch (error) {
         if (stop.signal.aborted) return;
         fails(faultOf(error, RELAY));
@@ -114,9 +119,12 @@ export function startRelay(options: RelayOptions): Relay {
     const ending = Promise.withResolvers<void>();
     ending.promise.catch(ignored);
     const fail = (error: unknown): void => ending.reject(error);
-    restart = () => ending.resolve();
+    restart = () => {
+      over.abort();
+      ending.resolve();
+    };
     void link.gone.then(fail);
-    using _stops = onAbort(stop.signal, () => ending.resolve());
+    using _stops = onAbort(stop.signal, () => restart());
     const { created: stream } = await link.stream();
     if (marks.meet(stream)) log.info('NATS: the stream is new to this machine');
     const personas = options.personas();
@@ -130,27 +138,31 @@ export function startRelay(options: RelayOptions): Relay {
     };
 
     const queue = inTurns(clock, (messages: readonly Incoming[]) => {
+      if (over.signal.aborted) return; // never acknowledged: they come again
       try {
         receiver.take(messages, stream);
       } catch (error) {
         fail(error);
       }
     });
-    const publishing = oneAtATime(async () => {
+    const publisher = oneAtATime(async () => {
       await publishAll(link, options, over.signal);
     }, fail);
     await using leaving = new AsyncDisposableStack();
     leaving.defer(() => over.abort());
     await Promise.race([catchUp(), ending.promise]);
+    if (over.signal.aborted) return;
     for (const { name } of durables) leaving.use(await link.consume(name, queue.add, fail));
     publish = () => {
       if (options.personas().join('\n') !== personas.join('\n')) restart();
-      void publishing.run();
+      publishing = publisher.run();
     };
     leaving.defer(() => {
       publish = () => {};
     });
-    await Promise.race([publishing.run(), ending.promise]);
+    publishing = publisher.run();
+    await Promise.race([publishing, ending.promise]);
+    if (over.signal.aborted) return;
     works(link);
     leaving.use(every(clock, LOOK_MS, () => publish()));
     leaving.use(every(clock, RECONCILE_MS, () => void catchUp().catch(fail)));

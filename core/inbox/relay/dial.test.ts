@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, test } from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { CERTIFICATE, KEY } from '../../../test/kit/fake-hive-tls.ts';
+import { NO_NATS_SERVER, startNatsServer } from '../../../test/kit/nats-server.ts';
+import { needs } from '../../../test/kit/require.ts';
+import { scratch } from '../../../test/kit/scratch.ts';
+import type { Fault } from '../../model/index.ts';
+import { natsTarget } from '../../net/index.ts';
+import { type Dialer, dialerOf } from './dial.node.ts';
+import { RELAY } from './faults.ts';
+import { openLink } from './link.node.ts';
+
+const dialer = (url: string, more: { resolve?: () => Promise<readonly string[]>; token?: string } = {}): Dialer =>
+  dialerOf({
+    server: natsTarget(url, RELAY),
+    token: () => more.token ?? 'secret',
+    deadlineMs: 3000,
+    ...(more.resolve === undefined ? {} : { resolve: more.resolve }),
+  });
+
+const faultOf = (of: Dialer): Promise<Fault> =>
+  openLink(of).then(
+    () => assert.fail('it connected'),
+    (error: Fault) => error,
+  );
+
+describe('connections to a NATS server', () => {
+  test('a name that turns to another class of address is refused, and one that hides an inner address', async (t) => {
+    if (needs(t, NO_NATS_SERVER)) return;
+    using folder = scratch();
+    await using server = await startNatsServer({ dir: folder.dir });
+    let addresses = ['127.0.0.1'];
+    const of = dialer(`nats://hub.test:${server.port}`, { resolve: async () => addresses });
+    await (await of.connect()).close();
+    addresses = ['10.0.0.7'];
+    const moved = await faultOf(of);
+    assert.deepEqual([moved.code, moved.scope.key], ['blocked', 'nats']);
+    assert.match(moved.message, /hub\.test \(10\.0\.0\.7\) is a private address/);
+    addresses = ['127.0.0.1', '169.254.169.254'];
+    assert.equal((await faultOf(of)).code, 'blocked');
+    addresses = ['127.0.0.1'];
+    await (await of.connect()).close();
+  });
+
+  test('localhost is this machine, whatever a resolver says, on whichever of its addresses the server is', async (t) => {
+    if (needs(t, NO_NATS_SERVER)) return;
+    using folder = scratch();
+    await using server = await startNatsServer({ dir: folder.dir });
+    const of = dialer(`nats://localhost:${server.port}`, { resolve: () => assert.fail('nobody is asked') });
+    await (await of.connect()).close();
+  });
+
+  test('with tls:// only a certificate that is trusted for the host as written counts', async (t) => {
+    if (needs(t, NO_NATS_SERVER)) return;
+    using folder = scratch();
+    const tls = `tls { cert_file: "${folder.write('cert', CERTIFICATE)}", key_file: "${folder.write('key', KEY)}" }`;
+    await using server = await startNatsServer({ dir: folder.dir, config: tls });
+    const resolve = async (): Promise<readonly string[]> => ['127.0.0.1'];
+    const url = `tls://hive.test:${server.port}`;
+    assert.equal((await faultOf(dialer(url, { resolve }))).code, 'tls');
+    const before = getCACertificates('default');
+    setDefaultCACertificates([...before, CERTIFICATE]);
+    try {
+      await (await openLink(dialer(url, { resolve })))[Symbol.asyncDispose]();
+      assert.equal((await faultOf(dialer(`tls://other.test:${server.port}`, { resolve }))).code, 'tls');
+      const plain = await faultOf(dialer(`nats://hive.test:${server.port}`, { resolve }));
+      assert.equal(plain.code, 'tls', plain.message);
+    } finally {
+      setDefaultCACertificates(before);
+    }
+  });
+
+  test('a server without TLS is not talked to in the clear when the URL says tls', async (t) => {
+    if (needs(t, NO_NATS_SERVER)) return;
+    using folder = scratch();
+    await using server = await startNatsServer({ dir: folder.dir });
+    const fault = await faultOf(dialer(`tls://127.0.0.1:${server.port}`));
+    assert.equal(fault.code, 'tls', fault.message);
+    assert.ok(!server.log().includes('secret'));
+  });
+
+  test('a server below 2.9 is told apart, and so is one that is none', async () => {
+    for (const [hello, code, words] of [
+      [info('2.8.4'), 'relay-server', /runs version 2\.8\.4/],
+      ['HTTP/1.1 400 Bad Request\r\n\r\n', 'broken', /connecting/],
+    ] as const) {
+      const server = createServer((socket) => {
+        socket.write(hello);
+        socket.on('data', (data) => data.includes('PING') && socket.write('PONG\r\n'));
+        socket.on('error', () => {}); // the client goes away as it likes
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const fault = await faultOf(dialer(`nats://127.0.0.1:${port}`));
+      server.close();
+      assert.equal(fault.code, code, fault.message);
+      assert.match(fault.message, words);
+    }
+  });
+});
+
+const info = (version: string): string =>
+  `INFO {"server_id":"x","version":"${version}","proto":1,"host":"127.0.0.1","port":1,"max_payload":1048576,"headers":true,"jetstream":true}\r\n`;
