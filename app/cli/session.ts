@@ -2,7 +2,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isoOf } from '../../core/model/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { openDatabase, ownDirs } from '../../core/state/index.ts';
+import { type Database, openDatabase, ownDirs } from '../../core/state/index.ts';
+import { keptWakes } from '../hook/index.ts';
 import { keptSessions, type Pane, type Session, type Sessions, startKeyOf, tmuxServerOf } from '../open/index.ts';
 import { printable, printableJson } from '../printable.ts';
 import type { Command, Io } from './command.ts';
@@ -20,6 +21,7 @@ export const command: Command = {
     '  --cwd DIR         where it works (default: the current folder)',
     '  --tmux-pane %N    its pane on the tmux server named in TMUX (default: TMUX_PANE)',
     '  --pid PID         the process that is the session (default: the one that runs this command)',
+    '  --wake URL        where this persona is woken when it is idle and something comes: http on this machine; "" for no more',
     '  -- COMMAND...     what takes the session up again in a new terminal, item by item',
     'end PERSONA   the session with --id is over, else the newest; it can still be resumed',
     'list          all that are kept, or those of PERSONA, newest first; --json for a script',
@@ -62,7 +64,10 @@ function set(asked: Asked, io: Io): number {
     runner: { pid, startKey },
     resume: asked.resume.length === 0 ? null : asked.resume,
   };
-  withSessions(io, (sessions) => sessions.set(announcement, realClock.now()));
+  withSessions(io, (sessions, db) => {
+    if (asked.wake !== undefined) keptWakes(db).set(persona, asked.wake === '' ? null : asked.wake);
+    sessions.set(announcement, realClock.now());
+  });
   io.out(
     `${printable(persona)}: session${asked.id === undefined ? '' : ` ${printable(asked.id)}`} in ${printable(announcement.cwd)}\n`,
   );
@@ -123,9 +128,9 @@ function wireOf({ persona, id, cwd, pane, runner, resume, announcedAt, endedAt }
   };
 }
 
-function withSessions<T>(io: Io, work: (sessions: Sessions) => T): T {
+function withSessions<T>(io: Io, work: (sessions: Sessions, db: Database) => T): T {
   using db = openDatabase(join(ownDirs({ ...io.env }).state, DATABASE));
-  return work(keptSessions(db));
+  return work(keptSessions(db), db);
 }
 
 function paneOf(given: string | undefined, { TMUX, TMUX_PANE }: Io['env']): Pane | null {
@@ -162,6 +167,7 @@ function parsed(args: readonly string[]) {
         cwd: { type: 'string' },
         'tmux-pane': { type: 'string' },
         pid: { type: 'string' },
+        wake: { type: 'string' },
         json: { type: 'boolean', default: false },
       },
       allowPositionals: true,

@@ -19,6 +19,7 @@ import { greet } from './greeting.ts';
 import { hivesOf, primaryOf, withoutToken } from './hives.ts';
 import { claimInstance, type Running } from './instance.ts';
 import { keepDecisions } from './keep-decisions.ts';
+import { keepNudges } from './keep-nudges.ts';
 import { keepStamps } from './keep-stamps.ts';
 import type { Machine } from './machine.ts';
 import { keepQuietHours } from './quiet-hours.ts';
@@ -116,6 +117,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   };
   using asked = keepDecisions({ db, local, state: dirs.state }, stopping);
   using _stamps = keepStamps(db, dirs, stopping);
+  using _nudges = keepNudges(db, local, dirs, stopping);
   const login = loginStart(withoutToken(machine));
   const house: House = {
     knows: (persona) => board.snapshot().personas.some(({ id }) => id === persona),

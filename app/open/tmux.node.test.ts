@@ -10,7 +10,7 @@ import { type Env, programOnPath } from '../programs.node.ts';
 import { lifeOf, startKeyOf } from './process-life.node.ts';
 import type { Pane, Session } from './session.ts';
 import { sessionOpener } from './session-opener.node.ts';
-import { attachCommand, showPane } from './tmux.node.ts';
+import { attachCommand, showPane, typeInto } from './tmux.node.ts';
 
 const env: Env = { ...process.env, TERM: 'xterm', LC_ALL: 'C.UTF-8', TMUX: undefined, TMUX_PANE: undefined };
 const here = process.platform;
@@ -160,4 +160,28 @@ test('a click goes to the pane where the session lives; with no terminal there, 
   await opener.open(click);
   while (!existsSync(space.at('resumed'))) await sleep(10);
   assert.deepEqual(pages, []);
+});
+
+test('a line is typed into a pane as it stands, with one Enter behind it; into one that is gone, nothing', async (t) => {
+  if (noTmux(t)) return;
+  using space = scratch();
+  using tmux = server(space, 't');
+  const out = space.at('typed');
+  tmux.ask(
+    'new-window',
+    '-d',
+    '-n',
+    'reads',
+    `sh -c 'IFS= read -r l; printf %s "$l" >${out}.x; mv ${out}.x ${out}; exec sleep 60'`,
+  );
+  const pane = tmux.pane('base:reads');
+  const line = '-l $(id) ; C-c "two" 1 item';
+  await typeInto(pane, line, async () => {}, env, here);
+  while (!existsSync(out)) await sleep(10);
+  assert.equal(space.text('typed'), line);
+  const none = { ...pane, serverPid: pane.serverPid + 1 };
+  await assert.rejects(
+    typeInto(none, line, async () => {}, env, here),
+    { code: 'exec-failed' },
+  );
 });

@@ -31,6 +31,25 @@ export async function attachCommand(pane: Pane, env: Env, platform: NodeJS.Platf
   return [tmux.file, '-S', pane.socket, 'attach-session', '-t', session];
 }
 
+/**
+ * Types a line into the pane as a person would, and after `pause` the Enter: a program that reads fast typing as a paste
+ * takes an Enter in it for a line end.
+ * @throws Fault `exec-failed`: there is no such pane any more
+ */
+export async function typeInto(
+  pane: Pane,
+  line: string,
+  pause: () => Promise<void>,
+  env: Env,
+  platform: NodeJS.Platform,
+): Promise<void> {
+  const tmux = tmuxFor(pane, env, platform);
+  await tmux.find();
+  await tmux.ask(['send-keys', '-t', pane.pane, '-l', '--', line]);
+  await pause();
+  await tmux.ask(['send-keys', '-t', pane.pane, 'Enter']);
+}
+
 function tmuxFor({ socket, serverPid, pane }: Pane, env: Env, platform: NodeJS.Platform) {
   const file = programOnPath('tmux', env, platform, BESIDE);
   if (file === null) throw failed('tmux is not on PATH');

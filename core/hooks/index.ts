@@ -19,4 +19,5 @@ export {
   type Reply,
   type Turn,
 } from './harness/index.ts';
+export { type Awaited, type Nudge, type Nudged, nudgeFor, nudgeText } from './nudge.ts';
 export { AT_REST, afterBlock, afterContinue, beginsTurn, heldOf, type Pacing, pacedAt, pacingIn } from './pacing.ts';

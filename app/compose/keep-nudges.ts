@@ -1,0 +1,59 @@
+import type { LocalHive } from '../../core/inbox/index.ts';
+import { faultOf, type PersonaId } from '../../core/model/index.ts';
+import type { Database, Dirs } from '../../core/state/index.ts';
+import { createNudger } from '../hook/index.ts';
+import { keptSessions } from '../open/index.ts';
+import type { Machine } from './machine.ts';
+
+/** An agent that was at work when something came is idle later, and no push says so. */
+const EVERY_MS = 10_000;
+
+/** Nudges idle agents of the sessions that are not over, soon after something was staged for them. */
+export function keepNudges(db: Database, local: LocalHive, dirs: Dirs, machine: Machine): Disposable {
+  const { disk, clock, env, os, log, stop } = machine;
+  const nudger = createNudger({ db, items: local.items, dirs, disk, clock, env, os, stop });
+  const sessions = keptSessions(db);
+  const failing = new Set<PersonaId>();
+  let next: Disposable | null = null;
+
+  async function look(persona: PersonaId): Promise<void> {
+    try {
+      const { is } = await nudger.look(persona);
+      if (is === 'nudged') log.info(`${persona} was nudged: something waits for it`);
+      if (is === 'nudged') failing.delete(persona);
+    } catch (error) {
+      if (!failing.has(persona))
+        log.warn(`${persona} was not nudged: ${faultOf(error, { is: 'persona', key: persona }).message}`);
+      failing.add(persona);
+    }
+  }
+
+  function lookAtAll(): void {
+    next?.[Symbol.dispose]();
+    next = clock.after(EVERY_MS, lookAtAll);
+    try {
+      const open = sessions.all().filter(({ endedAt }) => endedAt === null);
+      for (const persona of new Set(open.map((session) => session.persona))) void look(persona);
+    } catch (error) {
+      log.warn(`nobody is nudged just now: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  let isDue = false;
+  const hints = local.hints(() => {
+    if (isDue) return;
+    isDue = true;
+    // After the commit and all it brings: the stamps are gone and the mail is there before anybody is woken.
+    clock.after(0, () => {
+      isDue = false;
+      if (!stop.aborted) lookAtAll();
+    });
+  });
+  next = clock.after(EVERY_MS, lookAtAll);
+  return {
+    [Symbol.dispose]() {
+      hints[Symbol.dispose]();
+      next?.[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { openItems } from '../../core/inbox/index.ts';
+import { realClock, silentLog } from '../../core/ports/index.ts';
+import { lockFile, openDatabase, realDisk } from '../../core/state/index.ts';
+import { scratch } from '../../test/kit/scratch.ts';
+import { noteActivity } from './activity.node.ts';
+import { createNudger } from './nudger.ts';
+import { checkedWake, keptWakes, postNudge } from './wakes.node.ts';
+
+interface Bell extends AsyncDisposable {
+  readonly url: string;
+  readonly rung: readonly unknown[];
+  answer: { code: number; body: string; location?: string };
+}
+
+async function bell(): Promise<Bell> {
+  const rung: unknown[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      rung.push(JSON.parse(body));
+      const { code, body: said, location } = it.answer;
+      response.writeHead(code, location === undefined ? {} : { location }).end(said);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const it: Bell = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/nudge`,
+    rung,
+    answer: { code: 200, body: '{"delivered": true}' },
+    [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve())),
+  };
+  return it;
+}
+
+function rig() {
+  const state = scratch();
+  const db = openDatabase(state.at('hivebar.sqlite'));
+  const items = openItems({ db, clock: realClock });
+  const dirs = { state: state.dir, run: state.at('run'), config: state.at('config') };
+  const disk = realDisk(silentLog);
+  const needs = { db, items, dirs, disk, clock: realClock, env: {}, os: process.platform, stop: AbortSignal.any([]) };
+  const push = (): void => {
+    const more = { session: null, created: Date.now(), expires: null, dedupKey: null } as const;
+    const text = { type: 'event', source: 'x', content: 'rm -rf / ; secret', priority: 1 } as const;
+    items.push([{ to: { is: 'persona', name: 'ada' }, ...text, ...more }]);
+  };
+  return {
+    state,
+    disk,
+    items,
+    push,
+    wakes: keptWakes(db),
+    nudger: createNudger(needs),
+    at: (moment: string) => noteActivity(dirs.run, 'ada', moment),
+    [Symbol.dispose]() {
+      db[Symbol.dispose]();
+      state[Symbol.dispose]();
+    },
+  };
+}
+
+test('given an idle agent with an address, one item is one nudge, with nothing of the item in it', async () => {
+  using r = rig();
+  await using b = await bell();
+  r.wakes.set('ada', b.url);
+  r.at('Stop');
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  r.push();
+  assert.deepEqual(await Promise.all([r.nudger.look('ada'), r.nudger.look('ada')]), [{ is: 'nudged' }, { is: 'not' }]);
+  r.push();
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  assert.deepEqual(b.rung, [{ message: 'hivebar: 1 item waits in your inbox (1 urgent)' }]);
+});
+
+test('given an agent at work, an unknown one, or one whose events are followed, nobody is rung for', async () => {
+  using r = rig();
+  await using b = await bell();
+  r.wakes.set('ada', b.url);
+  r.push();
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  r.at('PostToolUse');
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  r.at('Continued');
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  r.at('Stop');
+  mkdirSync(r.state.at('follow/ada'), { recursive: true });
+  {
+    using _follows = lockFile(r.disk, r.state.at('follow/ada/claude.json'));
+    assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  }
+  assert.deepEqual(b.rung, []);
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
+});
+
+test('given an agent without any wake, it is not nudged, and one that comes later is used', async () => {
+  using r = rig();
+  await using b = await bell();
+  r.at('Stop');
+  r.push();
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  r.wakes.set('ada', b.url);
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
+});
+
+test('given a wake that refuses, it is said, and not tried again at once', async () => {
+  using r = rig();
+  await using b = await bell();
+  b.answer = { code: 503, body: 'not ready' };
+  r.wakes.set('ada', b.url);
+  r.at('Stop');
+  r.push();
+  await assert.rejects(r.nudger.look('ada'), { code: 'exec-failed', message: /503 not ready/ });
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  assert.equal(b.rung.length, 1);
+});
+
+test('a redirect, a no and nobody at all are no delivery', async () => {
+  await using b = await bell();
+  await using other = await bell();
+  b.answer = { code: 302, body: '', location: other.url };
+  await assert.rejects(postNudge(b.url, 'x'), /answered 302/);
+  b.answer = { code: 200, body: '{"delivered" : false, "reason": "working"}' };
+  await assert.rejects(postNudge(b.url, 'x'), /working/);
+  await assert.rejects(postNudge('http://127.0.0.1:1/', 'x'), { code: 'exec-failed' });
+  assert.deepEqual(other.rung, []);
+});
+
+test('given an address that is not of this machine, it is refused', () => {
+  for (const url of [
+    'http://10.0.0.1/',
+    'http://example.com/',
+    'https://127.0.0.1/',
+    'http://u:p@127.0.0.1/',
+    'file:///x',
+    'x',
+    'http://127.0.0.1.example.com/',
+    'http://[::ffff:10.0.0.1]/',
+  ]) {
+    assert.throws(() => checkedWake(url), { code: 'usage' }, url);
+  }
+  assert.equal(checkedWake('http://localhost:8080/a?b=c#d'), 'http://127.0.0.1:8080/a?b=c');
+  assert.equal(checkedWake('http://[::1]:8080/'), 'http://[::1]:8080/');
+  assert.equal(checkedWake('http://2130706433/'), 'http://127.0.0.1/');
+});

@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { type Awaited, type Nudged, nudgeFor, nudgeText } from '../../core/hooks/index.ts';
+import type { Items } from '../../core/inbox/index.ts';
+import { faultOf, type PersonaId } from '../../core/model/index.ts';
+import type { Clock } from '../../core/ports/index.ts';
+import { type Database, type Dirs, type Disk, errnoOf, isLocked, stemOf } from '../../core/state/index.ts';
+import { keptSessions, lifeOf, typeInto } from '../open/index.ts';
+import { activityOf } from './activity.node.ts';
+import { inboxesOf } from './inboxes.node.ts';
+import { keptWakes, postNudge } from './wakes.node.ts';
+
+export interface NudgerNeeds {
+  readonly db: Database;
+  readonly items: Pick<Items, 'pending' | 'list'>;
+  readonly dirs: Dirs;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly os: NodeJS.Platform;
+  readonly stop: AbortSignal;
+}
+
+/** What became of a look; `later`: worth another one in so many milliseconds. */
+export type Nudging = { readonly is: 'nudged' | 'not' } | { readonly is: 'later'; readonly ms: number };
+
+/** Between the words and the Enter. */
+const PAUSE_MS = 300;
+
+/**
+ * Nudges an idle agent for which something was staged, by the wake that is registered for it: an address on this machine,
+ * else the tmux pane of its newest session that lives. One whose events are followed is woken by that.
+ */
+export function createNudger(needs: NudgerNeeds) {
+  const { db, items, dirs, disk, clock, env, os, stop } = needs;
+  const wakes = keptWakes(db);
+  const sessions = keptSessions(db);
+  const given = new Map<PersonaId, Nudged>();
+  const busy = new Set<PersonaId>();
+
+  function wakeOf(persona: PersonaId): ((text: string) => Promise<void>) | null {
+    if (isFollowed(disk, dirs.state, persona)) return null;
+    const url = wakes.of(persona);
+    if (url !== null) return (text) => postNudge(url, text);
+    const session = sessions.of(persona).find(({ endedAt }) => endedAt === null);
+    // What is typed into a pane whose agent has ended would be a command of the shell.
+    if (session === undefined || session.pane === null || lifeOf(session.runner, os) !== 'live') return null;
+    const { pane } = session;
+    return (text) => typeInto(pane, text, () => clock.sleep(PAUSE_MS, stop), env, os);
+  }
+
+  return {
+    /** Looks at one persona now. @throws Fault when a nudge that was due was not delivered */
+    async look(persona: PersonaId): Promise<Nudging> {
+      if (busy.has(persona)) return { is: 'not' };
+      busy.add(persona);
+      try {
+        const { name } = inboxesOf(persona, dirs.config);
+        const pending = items.pending(name, null);
+        const awaited: Awaited = {
+          pending,
+          waiting: items
+            .list(name, 'pending', 1)
+            .map(({ id }) => id)
+            .join(),
+          last: activityOf(dirs.run, persona),
+          before: given.get(persona) ?? null,
+          now: clock.now(),
+        };
+        const nudge = nudgeFor(awaited);
+        if (nudge.is === 'none') return { is: 'not' };
+        if (nudge.is === 'later') return nudge;
+        const wake = wakeOf(persona);
+        if (wake === null) return { is: 'not' };
+        // Before it is given: one that fails half-way may have been seen.
+        given.set(persona, { waiting: awaited.waiting, at: awaited.now });
+        await wake(nudgeText(pending));
+        return { is: 'nudged' };
+      } catch (error) {
+        throw faultOf(error, { is: 'persona', key: persona });
+      } finally {
+        busy.delete(persona);
+      }
+    },
+  };
+}
+
+/** A `hivebar follow` of the persona runs: it is told of every event there. */
+function isFollowed(disk: Disk, state: string, persona: PersonaId): boolean {
+  const folder = join(state, 'follow', stemOf(persona));
+  try {
+    const locks = disk.files.readdir(folder).filter((name) => name.endsWith('.lock'));
+    return locks.some((name) => isLocked(disk, join(folder, name)));
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,83 @@
+import type { Instant } from '../model/index.ts';
+
+/** What is known of an agent that something was staged for (inbox and gates, contract 7). Times are wall clock. */
+export interface Awaited {
+  /** How many wait for it, by priority, counted now. */
+  readonly pending: readonly [number, number, number, number, number];
+  /** Names what waits: another text when something came. */
+  readonly waiting: string;
+  /** The last moment a hook of it was run at; null: never, so nothing is known of its turns. */
+  readonly last: { readonly moment: string; readonly at: Instant } | null;
+  /** The nudge before; null: none. */
+  readonly before: Nudged | null;
+  readonly now: Instant;
+}
+
+/** A nudge that was given. */
+export interface Nudged {
+  readonly waiting: string;
+  readonly at: Instant;
+}
+
+export type Nudge =
+  | { readonly is: 'nudge' }
+  /** Not yet: it is worth another look in so many milliseconds. */
+  | { readonly is: 'later'; readonly ms: number }
+  | { readonly is: 'none'; readonly why: 'nothing waits' | 'working' | 'outstanding' | 'told' | 'over' | 'unknown' };
+
+const MINUTE = 60_000;
+/** A nudge that nobody answered is lost by then. */
+export const NUDGE_LAPSES_MS = 30 * MINUTE;
+/** A session that began may be given its first prompt, or go on after a compaction. */
+export const STARTS_MS = MINUTE;
+/**
+ * How long an agent counts as working after a moment. A person who breaks off a turn is told of by no hook, so it ends; a tool
+ * may run long.
+ */
+export const WORKS_MS: Readonly<Record<string, number>> = {
+  UserPromptSubmit: 15 * MINUTE,
+  PreToolUse: 60 * MINUTE,
+  PostToolUse: 15 * MINUTE,
+  PreCompact: 15 * MINUTE,
+  Continued: 15 * MINUTE,
+};
+
+/**
+ * Whether an agent is to be nudged: an idle one once, a working one never, since its next hook tells it; one nudge is
+ * outstanding at the most, and what it was for is not nudged for again. To be asked with what waits at that very moment,
+ * so that none is given for mail that was read meanwhile (contract 8, defect 13).
+ */
+export function nudgeFor({ pending, waiting, last, before, now }: Awaited): Nudge {
+  if (pending.every((count) => count === 0)) return { is: 'none', why: 'nothing waits' };
+  if (last === null) return { is: 'none', why: 'unknown' };
+  const idle = idleIn(last.moment, now - last.at);
+  if (idle === 'over') return { is: 'none', why: 'over' };
+  if (idle > 0) return last.moment === 'SessionStart' ? { is: 'later', ms: idle } : { is: 'none', why: 'working' };
+  if (before === null) return { is: 'nudge' };
+  const isAnswered = last.at > before.at;
+  if (!isAnswered && now - before.at < NUDGE_LAPSES_MS) return { is: 'none', why: 'outstanding' };
+  return isAnswered && before.waiting === waiting ? { is: 'none', why: 'told' } : { is: 'nudge' };
+}
+
+/** In how many milliseconds it will be idle if nothing else happens; 0: it is. `over`: nobody can be told. */
+function idleIn(moment: string, age: number): number | 'over' {
+  switch (moment) {
+    case 'Stop':
+      return 0;
+    case 'SessionStart':
+      return Math.max(0, STARTS_MS - age);
+    case 'SessionEnd':
+    case 'StopFailure': // the model can not be asked: a nudge would fail as the turn did
+      return 'over';
+    default:
+      return Math.max(0, (WORKS_MS[moment] ?? 0) - age);
+  }
+}
+
+/** What an agent is told: that something waits and how to have it, and nothing that anybody else wrote. */
+export function nudgeText(pending: Awaited['pending']): string {
+  const all = pending.reduce((sum, count) => sum + count, 0);
+  const urgent = pending[0] + pending[1];
+  const items = all === 1 ? '1 item waits' : `${all} items wait`;
+  return `hivebar: ${items} in your inbox${urgent === 0 ? '' : ` (${urgent} urgent)`}`;
+}

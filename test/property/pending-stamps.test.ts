@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { hookShell } from '../kit/hook-shell.ts';
+import { until } from '../kit/until.ts';
+
+const WORKER = fileURLToPath(import.meta.resolve('../kit/stamp-worker.ts'));
+const PERSONAS = ['ada', 'bob', 'Eve Ö'];
+const ROUNDS = '40';
+
+function worker(...args: readonly string[]): { readonly pid: number; readonly said: Promise<Record<string, number>> } {
+  const child = spawn(process.execPath, [WORKER, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let out = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  const said = new Promise<Record<string, number>>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve(JSON.parse(out) as Record<string, number>);
+      else reject(new Error(`${args[0]} ended with ${code}`));
+    });
+  });
+  return { pid: child.pid ?? -1, said };
+}
+
+test('no hook misses what was pushed before it began, whoever stamps, drains and pushes meanwhile', async () => {
+  using h = hookShell();
+  const stampers = [worker('stamp', h.state.dir, PERSONAS.join()), worker('stamp', h.state.dir, PERSONAS.join())];
+  await until('stampers', () => stampers.every(({ pid }) => h.state.list().includes(`ready-${pid}`)));
+  const pushers = PERSONAS.map((persona) => worker('push', h.state.dir, persona, ROUNDS));
+  try {
+    const seen = await Promise.all(pushers.map(({ said }) => said));
+    for (const { missed } of seen) assert.equal(missed, 0);
+    // Else nothing was tried: a hook that always asks misses nothing.
+    assert.ok(seen.reduce((sum, { quiet = 0 }) => sum + quiet, 0) > 10, JSON.stringify(seen));
+  } finally {
+    h.state.write('over', '');
+  }
+  const said = await Promise.all(stampers.map((one) => one.said));
+  assert.ok(
+    said.every(({ written = 0 }) => written > 0),
+    JSON.stringify(said),
+  );
+});
