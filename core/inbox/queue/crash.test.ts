@@ -119,6 +119,10 @@ describe('a disk that is full for one call', () => {
       assert.throws(() => takeOver(machine, QUEUE, fakeStore().insert, 0), { code: 'no-space' });
       assert.equal(machine.files.text(PATH), lines(...BEFORE));
     }
+    // A whole copy whose mark is gone counts as taken: so it must be gone for good before the mark goes.
+    const after = machine.files.calls.map(({ name, path }) => `${name} ${path}`).join(', ');
+    const copy = `${PATH}.draining`;
+    assert.ok(after.endsWith(`ftruncate ${copy}, fsync ${copy}, close ${copy}`), after);
   });
 
   test('an append that finds room for half a line takes it back', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { describe, test } from 'node:test';
+import { afterEach, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { compiledWriter, done, linesOf, noCompiler, noPython, startWriter } from '../../../test/kit/queue-writers.ts';
 import { needs } from '../../../test/kit/require.ts';
@@ -20,6 +20,19 @@ const disk = realDisk(silentLog);
 const machineOn = (on: Disk): QueueMachine => ({ disk: on, clock: realClock, random: realRandom });
 const machine = machineOn(disk);
 const noProc = fs.existsSync('/proc/locks') ? null : '/proc/locks is missing: Linux has it';
+
+const children: ChildProcess[] = [];
+const started = <C extends ChildProcess>(child: C): C => {
+  children.push(child);
+  return child;
+};
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+});
 
 function storeIn(dir: string) {
   const db = openDatabase(`${dir}/hivebar.sqlite`);
@@ -54,7 +67,7 @@ describe('writers in Python and C against a draining reader', () => {
       count: 2000,
       pauseSeconds: name.endsWith('1') ? 0 : 0.001, // one of each as fast as it can
     }));
-    const writers = writings.map((one) => startWriter(one.name.startsWith('c') ? program : null, one));
+    const writers = writings.map((one) => started(startWriter(one.name.startsWith('c') ? program : null, one)));
     const ends = writers.map(done);
     let running = writers.length;
     for (const end of ends) end.then(() => (running -= 1)).catch(() => (running -= 1));
@@ -93,7 +106,7 @@ describe('writers in Python and C against a draining reader', () => {
     const path = dir.write('s1.jsonl', '{"content":"a"}\n');
     const script =
       'import fcntl,sys\nf=open(sys.argv[1],"a")\nfcntl.flock(f,2)\nprint("got",flush=True)\nsys.stdin.read()';
-    const holder = spawn('python3', ['-c', script, path], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const holder = started(spawn('python3', ['-c', script, path], { stdio: ['pipe', 'pipe', 'inherit'] }));
     await once(holder.stdout, 'data');
     const none = () => assert.fail('nothing is to be inserted');
     assert.deepEqual(takeOver(machine, { path, persona: 'ada' }, none, 250), { items: 0, bad: 0, isHeld: true });
@@ -117,7 +130,7 @@ describe('who waits for the lock of a queue', () => {
       fsync(fd: number) {
         realFiles.fsync(fd);
         if (writer !== null || fs.readlinkSync(`/proc/self/fd/${fd}`) !== `${path}.draining`) return;
-        writer = startWriter(null, { path, name: 'late', count: 1 });
+        writer = started(startWriter(null, { path, name: 'late', count: 1 }));
         for (let tries = 0; !hasWaiter(path); tries += 1) {
           assert.ok(tries < 20_000, 'the writer never came to wait');
           pause(1);
@@ -139,21 +152,23 @@ describe('who waits for the lock of a queue', () => {
     const path = dir.write('s1.jsonl', '{"content":"first"}\n');
     const script =
       'import fcntl,os,sys\nf=open(sys.argv[1],"r+")\nfcntl.flock(f,2)\nprint("got",flush=True)\nsys.stdin.read()\nos.unlink(sys.argv[1])\nf.close()';
-    const drainer = spawn('python3', ['-c', script, path], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const drainer = started(spawn('python3', ['-c', script, path], { stdio: ['pipe', 'pipe', 'inherit'] }));
     await once(drainer.stdout, 'data');
-    const ours = spawn(
-      process.execPath,
-      [
-        '--input-type=module',
-        '-e',
-        `const { append, entryOf } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
+    const ours = started(
+      spawn(
+        process.execPath,
+        [
+          '--input-type=module',
+          '-e',
+          `const { append, entryOf } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
          const { realDisk } = await import(${JSON.stringify(import.meta.resolve('../../state/index.ts'))});
          const { realClock, realRandom, silentLog, realFiles } = await import(${JSON.stringify(import.meta.resolve('../../ports/index.ts'))});
          const files = { ...realFiles, open: (...args) => { const fd = realFiles.open(...args); console.log('opened'); return fd; } };
          const machine = { disk: { ...realDisk(silentLog), files }, clock: realClock, random: realRandom };
          append(machine, ${JSON.stringify(path)}, entryOf('{"content":"ours"}', 0).entry, 60000);`,
-      ],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
+        ],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      ),
     );
     await once(ours.stdout, 'data');
     drainer.stdin.end();
@@ -291,7 +306,9 @@ test('a process that looks while another takes over waits for it, and then finds
       console.log('inserting');
       try { readSync(0, Buffer.alloc(1)); } catch {}
     }, 250);`;
-  const other = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const other = started(
+    spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] }),
+  );
   await once(other.stdout, 'data');
   const none = () => assert.fail('nothing is to be inserted twice');
   assert.equal(takeOver(machine, { path, persona: 'ada' }, none, 100).isHeld, true);
