@@ -29,6 +29,22 @@ describe('load lists', () => {
     });
   }
 
+  test('the client of NATS is reached over the lazy import of the relay, and with a server in the settings alone', () => {
+    const files = programFiles();
+    for (const entry of ['app/compose/tray.ts', 'app/cli/run.ts']) {
+      assert.ok(forbiddenLoads(files, entry, ['nats-io']).length > 0, `${entry} has a relay`);
+      const without = files.map((file) =>
+        file.path === 'app/compose/relay.ts'
+          ? { ...file, imports: file.imports.filter(({ specifier }) => !specifier.endsWith('/relay/index.ts')) }
+          : file,
+      );
+      assert.deepEqual(forbiddenLoads(without, entry, ['nats-io']), []);
+    }
+    const relay = files.find(({ path }) => path === 'app/compose/relay.ts')?.text ?? '';
+    assert.match(relay, /if \(nats === undefined\) return[\s\S]*await import\(\s*'[^']*\/relay\/index\.ts'/);
+    assert.doesNotMatch(relay, /from '[^']*\/relay\/index\.ts'/);
+  });
+
   test('a chain over doors and lazy imports is found and named', () => {
     const files = [
       sourceFile('app/compose/watch.ts', `import { a } from '../../core/a/index.ts';`),

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Item, type Items, type NewItem, openItems } from '../../core/inbox/index.ts';
 import {
   dialerOf,
+  type Link,
   openLink,
   openMarks,
   outgoingOf,
@@ -32,6 +33,8 @@ export interface RelayMachine extends AsyncDisposable {
   /** What the board was told: a fault's code, or `ok`. */
   readonly told: readonly string[];
   readonly faults: readonly Fault[];
+  /** Message ids it published, every attempt. */
+  readonly sent: readonly string[];
   readonly warnings: readonly string[];
   relay(): Relay;
   /** Pushed, and the relay told of it. */
@@ -49,6 +52,7 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
   const items = openItems({ db, clock: realClock });
   const told: string[] = [];
   const faults: Fault[] = [];
+  const sent: string[] = [];
   const warnings: string[] = [];
   const log: Log = {
     info: () => {},
@@ -63,6 +67,7 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
     db,
     told,
     faults,
+    sent,
     warnings,
     relay() {
       relay ??= startRelay({
@@ -70,11 +75,18 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
         outgoing: outgoingOf(db),
         marks: openMarks(db, realRandom),
         personas: () => personas,
-        open: () => openLink(dialer),
+        open: async () => {
+          const link = await openLink(dialer);
+          const publish: Link['publish'] = (subject, data, messageId) => {
+            sent.push(messageId);
+            return link.publish(subject, data, messageId);
+          };
+          return { ...link, publish };
+        },
         clock: realClock,
         log,
         keepMs: 30 * 86_400_000,
-        stored: () => {},
+        stored: () => relay?.pushed(),
         tell(fault) {
           told.push(fault?.code ?? 'ok');
           if (fault !== null) faults.push(faultOf(fault, RELAY));

@@ -166,6 +166,90 @@ describe('two machines and a server', () => {
     assert.deepEqual(second.texts('ada'), ['one', 'two', 'three']);
   });
 
+  test('what was delivered and stored before a kill, and not acknowledged, is neither lost nor stored twice', async (t) => {
+    if (needs(t, NO_NATS_SERVER)) return;
+    await using rig = await relayRig();
+    const a = rig.machine('a', []);
+    const first = rig.machine('b', ['ada'], {
+      // As a kill between the commit and the acknowledgement: stored, and the message comes again.
+      items: (items) => ({
+        push(some) {
+          items.push(some.slice(0, 3));
+          throw new Fault('database', 'killed', { is: 'machine', key: 'database' });
+        },
+      }),
+    });
+    a.relay();
+    first.relay();
+    await Promise.all([a.says('ok'), first.says('ok')]);
+    a.push(...Array.from({ length: 5 }, (_, n) => ({ content: String(n) })));
+    await first.says('database');
+    await first.relay()[Symbol.asyncDispose]();
+    const second = rig.machine('b', ['ada']);
+    second.relay();
+    await second.has('ada', 5); // at once, and not after the ack wait
+    await untilAcked(rig.server.url);
+    assert.deepEqual(second.texts('ada').toSorted(), ['0', '1', '2', '3', '4']);
+  });
+
+  test('marks that are lost publish again what the stream has, and nobody has it twice', async (t) => {
+    if (needs(t, NO_NATS_SERVER)) return;
+    await using rig = await relayRig();
+    const a = rig.machine('a', []);
+    const b = rig.machine('b', ['ada']);
+    a.relay();
+    b.relay();
+    await Promise.all([a.says('ok'), b.says('ok')]);
+    a.push({ content: 'one' }, { content: 'two' });
+    await b.has('ada', 2);
+    await a.relay()[Symbol.asyncDispose]();
+    a.db.exec('UPDATE relay SET published = 0');
+    const again = rig.machine('a', []);
+    again.relay();
+    await again.says('ok');
+    again.push({ content: 'three' });
+    await b.has('ada', 3);
+    assert.deepEqual(b.texts('ada'), ['one', 'two', 'three']);
+    await withClient(rig.server.url, async ({ jsm }) => {
+      assert.equal((await jsm.streams.info('INBOX_EVENTS')).state.messages, 3);
+    });
+  });
+
+  test('what came by the stream is not published again by whom it came to, nor is what has expired', async (t) => {
+    if (needs(t, NO_NATS_SERVER)) return;
+    await using rig = await relayRig();
+    const a = rig.machine('a', ['ada']);
+    const b = rig.machine('b', ['ada']);
+    a.relay();
+    b.relay();
+    await Promise.all([a.says('ok'), b.says('ok')]);
+    a.push({ content: 'of a' }, { content: 'over', expires: Date.now() - 1, dedupKey: 'over' });
+    await b.has('ada', 1);
+    b.push({ content: 'of b' });
+    await a.has('ada', 3);
+    await until('both have passed all of it', () => published(a.db) === 3 && published(b.db) === 2);
+    await withClient(rig.server.url, async ({ jsm }) => {
+      assert.equal((await jsm.streams.info('INBOX_EVENTS')).state.messages, 2);
+    });
+    assert.deepEqual([a.sent.length, b.sent.length], [1, 1], 'else a message would go round for ever');
+    for (const { db } of [a, b]) assert.equal(count(db, 'relay_came'), 0, 'what was passed is forgotten');
+  });
+
+  test('after a sleep it connects anew, at once', async (t) => {
+    if (needs(t, NO_NATS_SERVER)) return;
+    await using rig = await relayRig({ config: 'debug: true' });
+    const a = rig.machine('a', []);
+    const relay = a.relay();
+    await a.says('ok');
+    const connections = (): number => rig.server.log().split('Client connection created').length - 1;
+    const before = connections();
+    relay.wake();
+    await until('it connected again', () => connections() > before);
+    a.push({ content: 'after' });
+    await until('it is published', () => published(a.db) === 1);
+    assert.deepEqual(a.told, ['ok']);
+  });
+
   test('a server that lost its store is told again what was pushed lately', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     await using rig = await relayRig();
@@ -331,6 +415,10 @@ describe('what fails', () => {
 
 function rows(db: Database): number {
   return db.prepare<{ n: number }>('SELECT count(*) AS n FROM inbox').get()?.n ?? 0;
+}
+
+function count(db: Database, table: 'relay_came'): number {
+  return db.prepare<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0;
 }
 
 /** How many of the machine's messages the stream confirmed. */

@@ -1,0 +1,80 @@
+import { fstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from '@nats-io/transport-node';
+import { startNatsServer } from '../kit/nats-server.ts';
+import { bench, ms, quantile } from './harness.ts';
+import { fileText, spin, startTray, temporary, until } from './rig.ts';
+
+export const benches = [bench('push on A -> line in the event file of B, over NATS, p50', '<= 10 ms', pushToLine)];
+
+const COUNT = 300;
+
+async function pushToLine() {
+  const dir = temporary();
+  await using server = await startNatsServer({ dir });
+  const [a, b] = [machine('ada'), machine('bo')];
+  await using trayA = await startTray(a);
+  await using trayB = await startTray(b);
+  const agent = new Agent({ keepAlive: true });
+  const path = join(b, 'hivebar', 'events', 'events.bo.ndjson');
+  const send = (text: string): Promise<void> => post(agent, trayA.port, trayA.token, text);
+  await send('first');
+  await until('the first line', () => (fileText(path) ?? '').includes('first'));
+  const fd = openSync(path, 'r');
+  const took: number[] = [];
+  for (let i = 0; i < COUNT; i += 1) {
+    const before = fstatSync(fd).size;
+    const from = performance.now();
+    await send(`mail ${i}`);
+    await spin(() => fstatSync(fd).size > before);
+    took.push(performance.now() - from);
+    await sleep(Math.random() * 5);
+  }
+  agent.destroy();
+  const floor = await roundTrip(server.url, server.token);
+  void trayB;
+  const p50 = quantile(took, 0.5);
+  return {
+    figure: `${ms(p50)} (p99 ${ms(quantile(took, 0.99))})`,
+    floor: `a request over the same server ${ms(floor)}`,
+    met: p50 <= 10,
+  };
+
+  function machine(persona: string): string {
+    const home = temporary();
+    const config = join(home, 'hivebar', 'config');
+    mkdirSync(config, { recursive: true, mode: 0o700 });
+    writeFileSync(join(home, 'token'), server.token, { mode: 0o600 });
+    const nats = { url: server.url, tokenFile: join(home, 'token'), personas: [persona] };
+    writeFileSync(join(config, 'config.json'), JSON.stringify({ primary: { is: 'local' }, nats }), { mode: 0o600 });
+    return home;
+  }
+}
+
+/** p50 of a request that another client of the server answers. */
+async function roundTrip(url: string, token: string): Promise<number> {
+  const [one, other] = await Promise.all([connect({ servers: url, token }), connect({ servers: url, token })]);
+  other.subscribe('floor', { callback: (_error, message) => void message.respond(message.data) });
+  await other.flush();
+  const took: number[] = [];
+  for (let i = 0; i < COUNT; i += 1) {
+    const from = performance.now();
+    await one.request('floor', 'x');
+    took.push(performance.now() - from);
+  }
+  await Promise.all([one.close(), other.close()]);
+  return quantile(took, 0.5);
+}
+
+function post(agent: Agent, port: number, token: string, content: string): Promise<void> {
+  const body = JSON.stringify({ to: 'bo', from: 'ada', content });
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+    const asked = request({ agent, host: '127.0.0.1', port, path: '/api/send', method: 'POST', headers }, (answer) => {
+      answer.resume().on('end', () => resolve());
+    });
+    asked.on('error', reject).end(body);
+  });
+}
