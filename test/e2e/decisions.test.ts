@@ -3,9 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { openDecisions } from '../../core/inbox/decisions/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
-import { realClock } from '../../core/ports/index.ts';
+import { realClock, silentLog } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
+import { asks } from '../kit/decisions.ts';
 import { runCli, startCli } from '../kit/process.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
@@ -180,6 +182,47 @@ describe('processes that answer', () => {
     assert.deepEqual(pushed(home), [`decision:${id}`]);
   });
 
+  test('that race over a hundred decisions accept each once, and push each once', async () => {
+    using home = trayHome();
+    await ask(home);
+    {
+      using db = openDatabase(home.at('hivebar.sqlite'));
+      const decisions = openDecisions({ db, ...PLAIN, items: openItems({ db, clock: realClock }) });
+      for (let i = 1; i < 100; i += 1) decisions.create(asks());
+    }
+    const children = ['a', 'b', 'a'].map((select, i) =>
+      spawn(process.execPath, ['--input-type=module', '-e', racing(home, select, `p${i}`)], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      }),
+    );
+    const said = children.map(({ stdout }) => {
+      let text = '';
+      stdout.on('data', (bytes: Buffer) => {
+        text += bytes;
+      });
+      return () => text;
+    });
+    await until('all are ready', () => said.every((text) => text() === 'ready '));
+    const ends = children.map((child) => once(child, 'close'));
+    for (const child of children) child.stdin.end('go');
+    await Promise.all(ends);
+    const accepted = said.flatMap((text, i) =>
+      text()
+        .slice('ready '.length)
+        .split(' ')
+        .filter(Boolean)
+        .map((id) => `${id} p${i}`),
+    );
+    using db = openDatabase(home.at('hivebar.sqlite'));
+    const kept = openDecisions({ db, ...PLAIN, items: openItems({ db, clock: realClock }) })
+      .list({ persona: 'ada', onlyOpen: false, limit: 1000 })
+      .map(({ id, outcome }) => `${id} ${outcome.is === 'resolved' ? outcome.by : outcome.is}`);
+    assert.deepEqual(accepted.toSorted(), kept.toSorted());
+    assert.equal(kept.length, 100);
+    assert.equal(new Set(pushed(home)).size, 100);
+    assert.equal(pushed(home).length, 100);
+  });
+
   test('killed with -9 between the answer and the push, again and again: the next command pushes each, once', async () => {
     using home = trayHome();
     for (let id = 1; id <= 6; id += 1) {
@@ -262,27 +305,55 @@ describe('beside the tray process', () => {
   });
 });
 
+/** Gates, wakes and events that nobody asks for here. */
+const PLAIN = {
+  gates: { open: () => {}, close: () => {}, waiting: () => {} },
+  wake: () => {},
+  emit: () => {},
+  clock: realClock,
+  log: silentLog,
+} as const;
+
 function markOf(path: string): string | null {
   if (!existsSync(path)) return null;
   const { satisfied_by: by } = JSON.parse(readFileSync(path, 'utf8')) as { readonly satisfied_by: string | null };
   return by;
 }
 
-/** A process that answers a decision with `b`, says how far it is, and goes no further. */
-function dying(home: TrayHome, id: number, at: 'before' | 'after'): string {
-  const at_ = (path: string): string => JSON.stringify(import.meta.resolve(path));
+/** The first lines of a process that has the decisions of this home open, beside any other. */
+function opened(home: TrayHome): string {
+  const at = (path: string): string => JSON.stringify(import.meta.resolve(path));
   return `
-    import { writeSync } from 'node:fs';
-    import { openDecisions } from ${at_('../../core/inbox/decisions/index.ts')};
-    import { openItems } from ${at_('../../core/inbox/index.ts')};
-    import { realClock, silentLog } from ${at_('../../core/ports/index.ts')};
-    import { openDatabase } from ${at_('../../core/state/index.ts')};
+    import { readSync, writeSync } from 'node:fs';
+    import { openDecisions } from ${at('../../core/inbox/decisions/index.ts')};
+    import { openItems } from ${at('../../core/inbox/index.ts')};
+    import { realClock, silentLog } from ${at('../../core/ports/index.ts')};
+    import { openDatabase } from ${at('../../core/state/index.ts')};
     const db = openDatabase(${JSON.stringify(home.at('hivebar.sqlite'))});
     const real = openItems({ db, clock: realClock });
+    const gates = { open() {}, close() {}, waiting() {} };
+    const plain = { db, gates, wake() {}, emit() {}, clock: realClock, log: silentLog };
+  `;
+}
+
+/** A process that answers a decision with `b`, says how far it is, and goes no further. */
+function dying(home: TrayHome, id: number, at: 'before' | 'after'): string {
+  return `${opened(home)}
     const stop = () => { writeSync(1, '${at}'); for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000); };
     const items = { push: (all) => { if ('${at}' === 'after') real.push(all); stop(); } };
-    const gates = { open() {}, close() {}, waiting() {} };
-    const options = { db, items, gates, wake() {}, emit() {}, clock: realClock, log: silentLog };
-    openDecisions(options).respond(${id}, { select: 'b', text: null, acceptGuidance: false, by: 'operator' });
+    openDecisions({ ...plain, items }).respond(${id}, { select: 'b', text: null, acceptGuidance: false, by: 'operator' });
+  `;
+}
+
+/** A process that answers the decisions 1 to 100 as fast as it can once it is let go, and says which of them it answered. */
+function racing(home: TrayHome, select: string, by: string): string {
+  return `${opened(home)}
+    const decisions = openDecisions({ ...plain, items: real });
+    writeSync(1, 'ready ');
+    readSync(0, Buffer.alloc(2));
+    for (let id = 1; id <= 100; id += 1) {
+      const done = decisions.respond(id, { select: '${select}', text: null, acceptGuidance: false, by: '${by}' });
+      if (done.is === 'done') writeSync(1, id + ' ');
+    }
   `;
 }

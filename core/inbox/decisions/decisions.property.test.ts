@@ -111,6 +111,7 @@ test('the life of decisions is that of the model, whatever crashes: one answer e
       model.pass(rig.clock.now());
       for (const [id, known] of model.all) {
         assert.equal(stateOf(decisions, id), known.state, `decision ${id}`);
+        assert.equal(decisions.get(id)?.expires, known.expires, `decision ${id}`);
         assert.equal(rig.inbox.has(`decision:${id}`), known.toBeTold, `decision ${id} is told once it is closed`);
       }
       assert.equal(decisions.get(model.all.size + 1), null);

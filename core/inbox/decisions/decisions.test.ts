@@ -78,12 +78,14 @@ describe('a decision', () => {
     using rig = decisionRig();
     const decisions = rig.start();
     decisions.create(asks({ mostIterations: 2, forMs: HOUR }));
+    rig.clock.setBy(HOUR / 2);
     const done = decisions.respond(1, says({ text: 'something cheaper' }));
     assert.ok(done.is === 'done' && done.next !== null);
     assert.deepEqual(
       [done.next.iteration, done.next.parent, done.next.guidance, done.next.options.length, outcomeOf(done.next)],
       [2, 1, 'something cheaper', 2, 'open'],
     );
+    assert.equal(done.next.expires, rig.clock.now() + HOUR, 'with as much time as at first');
     assert.equal(rig.gates.get('ada'), 'open');
     assert.match(
       rig.inbox.get('decision:1')?.content ?? '',
@@ -245,6 +247,17 @@ describe('a crash', () => {
       decisions.reconcile();
       assert.equal(decisions.get(1), null);
     }
+  });
+
+  test('whose doubt outlives the answer does not close a gate again that was used up', () => {
+    using rig = decisionRig();
+    rig.start().create(asks());
+    rig.crashAt('commit');
+    assert.throws(() => rig.start().respond(1, says({ select: 'a' })));
+    rig.start().respond(1, says({ select: 'a' }));
+    rig.gates.set('ada', 'open'); // a stop went by, and used the mark
+    rig.start().reconcile();
+    assert.equal(rig.gates.get('ada'), 'open');
   });
 
   test('does not close a gate again that was used up meanwhile', () => {
