@@ -14,7 +14,6 @@ export {
 export { type ItemsOptions, openItems } from './items.ts';
 export type { Level, Levels } from './levels.ts';
 export {
-  type InboxAnswer,
   KEEP_MAIL_MS,
   type Letter,
   type LocalHive,
@@ -25,7 +24,7 @@ export {
   type Window,
 } from './local-hive.ts';
 export { MAX_CONTENT, MAX_NAME, type Mail, mailOf } from './mail.ts';
-export type { InboxRow } from './page.ts';
+export type { InboxAnswer, InboxRow } from './page.ts';
 export {
   DEFAULT_LIMIT,
   type InboxQuery,

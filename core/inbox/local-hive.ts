@@ -6,7 +6,7 @@ import type { Items } from './item.ts';
 import { openItems } from './items.ts';
 import { keepLevels, type Level, type Levels } from './levels.ts';
 import { type Mail, mailOf } from './mail.ts';
-import { cutText, type InboxRow, pageOf } from './page.ts';
+import { cutText, type InboxAnswer, type InboxRow, pageOf } from './page.ts';
 import type { InboxQuery } from './query.ts';
 import { recentMail } from './recent.ts';
 import { INBOX_SCHEMA } from './schema.ts';
@@ -25,22 +25,6 @@ export interface LocalHiveOptions {
 export interface Sent {
   readonly id: number;
   readonly to: string;
-}
-
-/** The answer to `GET /api/inbox`, keys and meanings as Kijito contract a has them. */
-export interface InboxAnswer {
-  /** The newest rows that fit, newest first. */
-  readonly result: readonly InboxRow[];
-  /** The count limit withheld rows; how many is not said. */
-  readonly truncated: boolean;
-  /** So many rows were withheld because the answer would have become too large. */
-  readonly size_dropped: number;
-  /** The newest row alone was too large, so its text was cut; ask for it with `limit=1` to have all of it. */
-  readonly size_truncated: boolean;
-  /** The oldest id in the answer when rows were withheld, to continue from; else null. */
-  readonly next_before_id: number | null;
-  /** Unread mail of the persona that is not in this answer; 0 when nothing was withheld. */
-  readonly unread_not_shown: number;
 }
 
 /** A row without what the watcher does not need: the text is cut, null when none is wanted. */

@@ -8,6 +8,22 @@ export interface InboxRow {
   readonly read: boolean;
 }
 
+/** The answer to `GET /api/inbox`, keys and meanings as Kijito contract a has them. */
+export interface InboxAnswer {
+  /** The newest rows that fit, newest first. */
+  readonly result: readonly InboxRow[];
+  /** The count limit withheld rows; how many is not said. */
+  readonly truncated: boolean;
+  /** So many rows were withheld because the answer would have become too large. */
+  readonly size_dropped: number;
+  /** The newest row alone was too large, so its text was cut; ask for it with `limit=1` to have all of it. */
+  readonly size_truncated: boolean;
+  /** The oldest id in the answer when rows were withheld, to continue from; else null. */
+  readonly next_before_id: number | null;
+  /** Unread mail of the persona that is not in this answer; 0 when nothing was withheld. */
+  readonly unread_not_shown: number;
+}
+
 export interface Page {
   /** Newest first. */
   readonly rows: readonly InboxRow[];
