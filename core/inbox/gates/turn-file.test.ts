@@ -7,9 +7,64 @@ import { fakeClock } from '../../../test/kit/fake-clock.ts';
 import { fakeFiles, UID } from '../../../test/kit/fake-files.ts';
 import { check, failing, GATES_OF_ARGUMENT, gate, mark, rig } from '../../../test/kit/gates-rig.ts';
 import { type Scratch, scratch } from '../../../test/kit/scratch.ts';
-import { realRandom, silentLog } from '../../ports/index.ts';
+import { O, realRandom, silentLog } from '../../ports/index.ts';
+import { realDisk } from '../../state/index.ts';
 import type { Verdict } from './evaluate.ts';
 import { type CheckRequest, openGates } from './gates.ts';
+import { turnFile } from './turn-file.ts';
+
+describe('the file of a turn', () => {
+  test('gives three blocks to whoever claims first, also to those who saw none given', () => {
+    using space = scratch();
+    const file = () => turnFile(realDisk(silentLog), space.dir, 's1', fakeClock());
+    const both = [file(), file()] as const;
+    const claimed = [0, 1, 2, 3, 4].map((n) => both[n % 2 === 0 ? 0 : 1].claim('print', `nonce ${n}`));
+    assert.deepEqual(claimed, [true, true, true, false, false]);
+    file().tell(['a']);
+    assert.deepEqual(file().read(), { blocks: new Array<string>(5).fill('print'), open: ['a'] });
+    file().begin();
+    assert.deepEqual(file().read(), { blocks: [], open: ['a'] });
+    assert.equal(file().claim('print', 'again'), true);
+    file().remove();
+    file().remove();
+    assert.deepEqual(file().read(), { blocks: [], open: [] });
+  });
+
+  test('counts a torn line as a block, and what comes after it is whole', () => {
+    using space = scratch();
+    const file = turnFile(realDisk(silentLog), space.dir, 's1', fakeClock());
+    file.claim('one', '1');
+    const path = space.at('turns', 's1.jsonl');
+    writeFileSync(path, `${readFileSync(path, 'utf8')}{"is":"blo`, { mode: 0o600 });
+    assert.deepEqual(file.read().blocks, ['one', '']);
+    assert.equal(file.claim('two', '2'), true);
+    assert.equal(file.claim('three', '3'), false);
+  });
+
+  test('gives three blocks to processes that claim as fast as they can', async () => {
+    using space = scratch();
+    const script = `
+      import { turnFile } from ${JSON.stringify(import.meta.resolve('./turn-file.ts'))};
+      import { realClock, silentLog } from ${JSON.stringify(import.meta.resolve('../../ports/index.ts'))};
+      import { realDisk } from ${JSON.stringify(import.meta.resolve('../../state/index.ts'))};
+      const file = turnFile(realDisk(silentLog), process.argv[1], 's1', realClock);
+      const claims = Array.from({ length: 40 }, (_, n) => file.claim('print', process.pid + '-' + n));
+      console.log(claims.filter(Boolean).length);`;
+    const given = await Promise.all([1, 2, 3, 4].map(() => runs(script, space.dir)));
+    assert.deepEqual(
+      given.reduce((sum, n) => sum + n, 0),
+      3,
+    );
+  });
+});
+
+/** What a program that runs on its own prints, a number. */
+function runs(script: string, dir: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const args = ['--input-type=module', '-e', script, dir];
+    execFile(process.execPath, args, (error, stdout) => (error ? reject(error) : resolve(Number(stdout))));
+  });
+}
 
 describe('a turn', () => {
   test('has three blocks at most, in its session alone, and the next prompt begins another', async () => {
@@ -86,16 +141,30 @@ describe('a turn', () => {
       const flags = { stopHookActive: false, apiError: false, soft: false, also: '' };
       const verdicts = await Promise.all(Array.from({ length: 5 }, () => gates.check({ ...who, ...flags })));
       console.log(verdicts.filter(({ decision }) => decision === 'block').length);`;
-    const run = (): Promise<number> =>
-      new Promise((resolve, reject) => {
-        const args = ['--input-type=module', '-e', script, space.dir];
-        execFile(process.execPath, args, (error, stdout) => (error ? reject(error) : resolve(Number(stdout))));
-      });
-    const blocks = await Promise.all(Array.from({ length: 4 }, run));
+    const blocks = await Promise.all([1, 2, 3, 4].map(() => runs(script, space.dir)));
     assert.equal(
       blocks.reduce((sum, n) => sum + n, 0),
       3,
     );
+  });
+
+  test('whose last block others took between a look and the claim lets go', async () => {
+    using space = scratch();
+    const disk = realDisk(silentLog);
+    const others = turnFile(disk, space.at('gates', 'ada'), 's1', fakeClock());
+    let taken = 0;
+    const open: typeof disk.files.open = (path, flags, mode) => {
+      if (path.endsWith('s1.jsonl') && (flags & O.APPEND) !== 0)
+        for (; taken < 3; taken += 1) others.claim('theirs', `${taken}`);
+      return disk.files.open(path, flags, mode);
+    };
+    const late = { ...disk, files: { ...disk.files, open } };
+    const needs = { random: realRandom, clock: fakeClock(), git: async () => ({ is: 'clear' }) as const, items: null };
+    const { decision, reason, letGo } = await check({
+      gates: openGates({ ...needs, disk: late, state: space.dir }),
+      space,
+    });
+    assert.deepEqual([taken, decision, reason, letGo], [3, 'allow', '', 'blocked-enough']);
   });
 
   test('whatever happens in it has no more than three blocks', async () => {
