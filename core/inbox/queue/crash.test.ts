@@ -4,6 +4,7 @@ import type { Mishaps } from '../../../test/kit/fake-files.ts';
 import { type FakeMachine, fakeMachine, fakeStore, lines } from '../../../test/kit/queue-rig.ts';
 import { O } from '../../ports/index.ts';
 import { append } from './append.ts';
+import { copyBytes } from './copy.ts';
 import { entryOf } from './entry.ts';
 import { takeOver } from './take-over.ts';
 
@@ -77,6 +78,55 @@ describe('a take-over that dies, at each call it makes', () => {
           assert.deepEqual([...store.contents].sort(), [...expected, ...BEFORE].sort(), `died at call ${point}`);
           assert.equal(machine.files.text(PATH), '');
           assert.equal(machine.files.text(`${PATH}.draining`), '');
+        }
+      });
+    }
+  }
+});
+
+describe('a take-over that finds what an earlier one left, and dies as well', () => {
+  const lefts: readonly [string, (machine: FakeMachine) => readonly string[]][] = [
+    [
+      'a whole copy',
+      (machine) => {
+        machine.files.put(PATH, lines('left', 'left'));
+        const failing = () => {
+          throw new Error('the store is gone');
+        };
+        assert.throws(() => takeOver(machine, QUEUE, failing, 0));
+        return ['left', 'left'];
+      },
+    ],
+    [
+      'half a copy',
+      (machine) => {
+        const copy = copyBytes('0'.repeat(32), Buffer.from(lines(...BEFORE)));
+        machine.files.put(`${PATH}.draining`, Buffer.from(copy).toString().slice(0, 150));
+        return [];
+      },
+    ],
+  ];
+  for (const [what, leave] of lefts) {
+    for (const isPowerCut of [false, true]) {
+      test(`${what}, at each call it makes${isPowerCut ? ', with the power' : ''}: every line is taken once`, () => {
+        let isAlive = false;
+        for (let point = 0; !isAlive; point += 1) {
+          const machine = fakeMachine();
+          const store = fakeStore();
+          const left = leave(machine);
+          machine.files.put(PATH, lines(...BEFORE));
+          machine.files.mishaps((call, index) => (index < point ? null : dead(call, index)));
+          try {
+            takeOver(machine, QUEUE, store.insert, 0);
+            isAlive = true; // every call was one at which it died
+            assert.ok(point > 25);
+          } catch (error) {
+            assert.equal((error as { code?: string }).code, 'unwritable', `died at call ${point}: ${error}`);
+          }
+          machine.files.mishaps(null);
+          if (isPowerCut) machine.files.powerCut();
+          takeOver(machine, QUEUE, store.insert, 0);
+          assert.deepEqual([...store.contents].sort(), [...BEFORE, ...left].sort(), `died at call ${point}`);
         }
       });
     }

@@ -255,6 +255,11 @@ describe('lines that are long, torn or bad', () => {
     assert.ok(read.is === 'entry');
     append(machine, path, read.entry);
     append(machine, path, read.entry);
+    assert.equal(
+      dir.text('s1.jsonl').split('\n')[0],
+      '{"content":"he',
+      'for readers that can not find a line inside a line',
+    );
     const taken = takeOver(machine, { path, persona: 'ada' }, store.insert, 250);
     assert.deepEqual(taken, { items: 2, bad: 1, isHeld: false });
     assert.deepEqual(store.contents(), ['ours', 'ours']);
