@@ -119,7 +119,7 @@ describe('a take-over that finds what an earlier one left, and dies as well', ()
           try {
             takeOver(machine, QUEUE, store.insert, 0);
             isAlive = true; // every call was one at which it died
-            assert.ok(point > 25);
+            assert.ok(point > 20);
           } catch (error) {
             assert.equal((error as { code?: string }).code, 'unwritable', `died at call ${point}: ${error}`);
           }
