@@ -9,7 +9,12 @@ const WORKER = fileURLToPath(import.meta.resolve('../kit/stamp-worker.ts'));
 const PERSONAS = ['ada', 'bob', 'Eve Ö'];
 const ROUNDS = '40';
 
-function worker(...args: readonly string[]): { readonly pid: number; readonly said: Promise<Record<string, number>> } {
+interface Worker extends Disposable {
+  readonly pid: number;
+  readonly said: Promise<Record<string, number>>;
+}
+
+function worker(...args: readonly string[]): Worker {
   const child = spawn(process.execPath, [WORKER, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let out = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -22,14 +27,18 @@ function worker(...args: readonly string[]): { readonly pid: number; readonly sa
       else reject(new Error(`${args[0]} ended with ${code}`));
     });
   });
-  return { pid: child.pid ?? -1, said };
+  said.catch(() => {}); // whoever waits for it is told
+  return { pid: child.pid ?? -1, said, [Symbol.dispose]: () => void child.kill('SIGKILL') };
 }
 
 test('no hook misses what was pushed before it began, whoever stamps, drains and pushes meanwhile', async () => {
   using h = hookShell();
-  const stampers = [worker('stamp', h.state.dir, PERSONAS.join()), worker('stamp', h.state.dir, PERSONAS.join())];
-  await until('stampers', () => stampers.every(({ pid }) => h.state.list().includes(`ready-${pid}`)));
-  const pushers = PERSONAS.map((persona) => worker('push', h.state.dir, persona, ROUNDS));
+  using workers = new DisposableStack();
+  const stamps = () => workers.use(worker('stamp', h.state.dir, PERSONAS.join()));
+  const stampers = [stamps(), stamps()];
+  const areReady = (): boolean => stampers.every(({ pid }) => h.state.list().includes(`ready-${pid}`));
+  await Promise.race([until('stampers', areReady, 60_000), ...stampers.map(({ said }) => said)]);
+  const pushers = PERSONAS.map((persona) => workers.use(worker('push', h.state.dir, persona, ROUNDS)));
   try {
     const seen = await Promise.all(pushers.map(({ said }) => said));
     for (const { missed } of seen) assert.equal(missed, 0);
