@@ -20,6 +20,7 @@ import { hivesOf, primaryOf, withoutToken } from './hives.ts';
 import { claimInstance, type Running } from './instance.ts';
 import { keepDecisions } from './keep-decisions.ts';
 import { keepNudges } from './keep-nudges.ts';
+import { keepQueues } from './keep-queues.ts';
 import { keepStamps } from './keep-stamps.ts';
 import type { Machine } from './machine.ts';
 import { keepQuietHours } from './quiet-hours.ts';
@@ -116,6 +117,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     throw new Fault('usage', 'hivebar is still starting: try again in a moment', { is: 'machine', key: 'action' });
   };
   using asked = keepDecisions({ db, local, state: dirs.state }, stopping);
+  using _queues = keepQueues({ db, local, state: dirs.state }, stopping);
   using _stamps = keepStamps(db, dirs, stopping);
   using _nudges = keepNudges(db, local, dirs, stopping);
   const login = loginStart(withoutToken(machine));
