@@ -9,9 +9,9 @@ import { type HarnessName, RECIPES } from './recipe.ts';
 const GOLDEN = join(import.meta.dirname, 'golden');
 const wishFor = (harness: HarnessName, persona: string | null = 'ada'): Wish => ({
   recipe: RECIPES[harness],
-  script: '/home/ada/.local/state/hivebar/hook/hivebar-hook',
+  script: '/srv/ada/.local/state/hivebar/hook/hivebar-hook',
   persona,
-  path: '/home/ada/settings.json',
+  path: '/srv/ada/settings.json',
 });
 const claude = wishFor('claude');
 
@@ -89,7 +89,7 @@ test('given what is not settings, it is refused with the file, and nothing is gu
     for (const act of [withHooks, withoutHooks, found]) {
       assert.throws(
         () => act(text, claude),
-        { code: 'settings', message: /^\/home\/ada\/settings.json is left as it is: / },
+        { code: 'settings', message: /^\/srv\/ada\/settings.json is left as it is: / },
         text,
       );
     }
