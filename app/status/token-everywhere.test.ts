@@ -141,8 +141,8 @@ test('without tokenEverywhere only message text, sending and actions ask for the
   await using open = await statusRig();
   open.join('zoe');
   open.look('zoe', 0);
-  const closed = open.server.routes.filter((route) => /\/api\/(inbox|send|v1\/actions)/.test(route));
-  assert.equal(closed.length, 4);
+  const closed = open.server.routes.filter((route) => /\/api\/(inbox|send|v1\/actions|v1\/decisions)/.test(route));
+  assert.equal(closed.length, 6);
   for (const { route, bytes } of requests()) {
     const { status } = await raw(open.port, bytes(`127.0.0.1:${open.port}`));
     assert.equal(status, closed.includes(route) ? 401 : served(route), route);
