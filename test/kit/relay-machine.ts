@@ -35,6 +35,8 @@ export interface RelayMachine extends AsyncDisposable {
   readonly faults: readonly Fault[];
   /** Message ids it published, every attempt. */
   readonly sent: readonly string[];
+  /** How often it tried to connect. */
+  attempts(): number;
   readonly warnings: readonly string[];
   relay(): Relay;
   /** Pushed, and the relay told of it. */
@@ -53,6 +55,7 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
   const told: string[] = [];
   const faults: Fault[] = [];
   const sent: string[] = [];
+  let attempts = 0;
   const warnings: string[] = [];
   const log: Log = {
     info: () => {},
@@ -68,6 +71,7 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
     told,
     faults,
     sent,
+    attempts: () => attempts,
     warnings,
     relay() {
       relay ??= startRelay({
@@ -76,6 +80,7 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
         marks: openMarks(db, realRandom),
         personas: () => personas,
         open: async () => {
+          attempts += 1;
           const link = await openLink(dialer);
           const publish: Link['publish'] = (subject, data, messageId) => {
             sent.push(messageId);

@@ -272,20 +272,26 @@ describe('what fails', () => {
   test('what is no item is dropped and acknowledged, and said once; the rest of its batch is kept', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     await using rig = await relayRig();
-    const b = rig.machine('b', ['ada']);
-    b.relay();
-    await b.says('ok');
     const good = JSON.stringify({ type: 'event', source: 'ci', content: 'good', priority: 1 });
     const nameless = JSON.stringify({
       type: 'event',
       source: 'x'.repeat(500),
       content: 'the store refuses its source',
     });
-    await withClient(rig.server.url, async ({ js }) => {
-      for (const data of ['{', '[]', nameless, good, '{"type":"nudge"}']) await js.publish('inbox.agent.ada', data);
-    });
-    await b.has('ada', 1);
-    assert.deepEqual(b.texts('ada'), ['good']);
+    const publish = () =>
+      withClient(rig.server.url, async ({ js }) => {
+        for (const data of ['{', '[]', nameless, good, '{"type":"nudge"}']) await js.publish('inbox.agent.ada', data);
+      });
+    const a = rig.machine('a', []);
+    a.relay();
+    await a.says('ok');
+    await publish();
+    const b = rig.machine('b', ['ada']);
+    b.relay();
+    await b.says('ok');
+    await publish();
+    await b.has('ada', 2);
+    assert.deepEqual(b.texts('ada'), ['good', 'good']);
     await untilAcked(rig.server.url);
     assert.equal(b.warnings.filter((line) => line.includes('is no item')).length, 1);
     assert.deepEqual(b.told, ['ok']);
@@ -327,6 +333,8 @@ describe('what fails', () => {
     assert.deepEqual(a.told, ['ok']);
     await rig.server.kill();
     await a.says('refused');
+    const attempts = a.attempts();
+    await until('it tried again, twice', () => a.attempts() >= attempts + 2);
     assert.match(
       a.faults[0]?.explain() ?? '',
       /nats:\/\/127\.0\.0\.1:\d+: connecting: connection refused .*: check that the server/,
@@ -342,6 +350,7 @@ describe('what fails', () => {
     const a = rig.machine('a', [], { token: 'wrong' });
     a.relay();
     await a.says('relay-token');
+    assert.ok(a.attempts() <= 3, `said after ${a.attempts()} attempts`);
     await rig.restart({ token: 'wrong' });
     await a.says('ok');
     assert.deepEqual(a.told, ['relay-token', 'ok']);
