@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { type NewItem, openItems, openLocalHive } from '../../core/inbox/index.ts';
+import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
+import { openDatabase, realDisk, stemOf } from '../../core/state/index.ts';
+import { scratch } from '../../test/kit/scratch.ts';
+import { keptSessions } from '../open/index.ts';
+import { stamper } from './keep-stamp.ts';
+
+function rig(config: object = { primary: { is: 'local' } }) {
+  const state = scratch();
+  for (const dir of ['run', 'config']) mkdirSync(state.at(dir), { mode: 0o700 });
+  state.write('config/config.json', JSON.stringify(config));
+  const db = openDatabase(state.at('hivebar.sqlite'));
+  const items = openItems({ db, clock: realClock });
+  const dirs = { state: state.dir, run: state.at('run'), config: state.at('config') };
+  const stamp = stamper({ db, dirs, disk: realDisk(silentLog), clock: realClock, random: realRandom });
+  return {
+    state,
+    db,
+    items,
+    sessions: keptSessions(db),
+    /** The moments that are quiet, once it was looked; null: no stamp. */
+    quiet(persona: string): readonly string[] | null {
+      stamp(persona);
+      const line = /\nquiet (.*)\n/.exec(state.text(`run/pending/${stemOf(persona)}`))?.[1];
+      return line === undefined ? null : line.split(' ');
+    },
+    text: (persona: string) => state.text(`run/pending/${stemOf(persona)}`),
+    push(more: Partial<NewItem>) {
+      const to = { is: 'persona', name: 'ada' } as const;
+      const item = { to, type: 'event', source: 'x', content: 'y', priority: 1, session: null } as const;
+      items.push([{ ...item, created: realClock.now(), expires: null, dedupKey: null, ...more }]);
+    },
+    [Symbol.dispose]() {
+      db[Symbol.dispose]();
+      state[Symbol.dispose]();
+    },
+  };
+}
+
+const isTool = (moments: readonly string[] | null): boolean => moments?.includes('PostToolUse') === true;
+
+test('what is pushed, sent or broadcast removes the stamp, and no look brings it back while it waits', async () => {
+  using r = rig();
+  using hive = openLocalHive({ db: r.db, clock: realClock, log: silentLog, contentChars: null });
+  const sends: readonly (() => unknown)[] = [
+    () => r.push({}),
+    () => r.push({ to: { is: 'everyone' } }),
+    () => hive.sendNow({ to: 'ada', from: 'bob', content: 'x', urgent: true }),
+    () => hive.send({ to: 'ada', from: 'bob', content: 'x', urgent: true }),
+  ];
+  for (const send of sends) {
+    assert.ok(isTool(r.quiet('ada')));
+    await send();
+    assert.equal(r.text('ada'), '');
+    assert.ok(!isTool(r.quiet('ada')));
+    hive.markRead('ada', 'all');
+  }
+  assert.ok(isTool(r.quiet('ada')));
+});
+
+test('a push for one persona leaves the stamps of others', () => {
+  using r = rig();
+  r.quiet('ada');
+  r.quiet('bob');
+  r.push({});
+  assert.equal(r.text('ada'), '');
+  assert.notEqual(r.text('bob'), '');
+});
+
+test('what somebody holds a lease of, and what is for one session, is not passed over', () => {
+  using r = rig();
+  r.push({ session: 's9' });
+  assert.ok(!isTool(r.quiet('ada')));
+  const lease = r.items.lease({ persona: 'ada', session: 's9', upTo: 4, most: 20, forMs: 60_000 });
+  assert.equal(lease.items.length, 1);
+  assert.ok(!isTool(r.quiet('ada')));
+  r.items.delivered(lease, [lease.items[0]?.id ?? 0]);
+  assert.ok(isTool(r.quiet('ada')));
+});
+
+test('what expired and what is not urgent is passed over by a tool', () => {
+  using r = rig();
+  r.push({ expires: realClock.now() - 1 });
+  assert.ok(isTool(r.quiet('ada')));
+  r.push({ priority: 2 });
+  assert.ok(isTool(r.quiet('ada')));
+  assert.ok(!r.quiet('ada')?.includes('UserPromptSubmit'));
+});
+
+test('a broadcast is not passed over by a persona that nobody has heard of yet', () => {
+  using r = rig();
+  r.push({ to: { is: 'everyone' } });
+  assert.ok(!isTool(r.quiet('eve')));
+});
+
+test('inbox-gates 8.10: folders of sessions that are over are looked at too, so no line is stranded there unseen', () => {
+  using r = rig();
+  const session = (id: string, cwd: string) =>
+    r.sessions.set({ persona: 'ada', id, cwd, pane: null, runner: { pid: 1, startKey: null }, resume: null }, 1);
+  session('old', '/w/old');
+  r.sessions.end('ada', 'old', 2);
+  session('new', '/w/new');
+  r.quiet('ada');
+  assert.deepEqual(
+    r
+      .text('ada')
+      .match(/^folder .*$/gm)
+      ?.sort(),
+    ['folder /w/new', 'folder /w/old'],
+  );
+});
+
+test('given another primary hive, the persona `local-ada` is who has the mail of ada, and the stamp of both goes', () => {
+  using r = rig({ primary: { is: 'kijito' } });
+  r.quiet('local-ada');
+  r.quiet('ada');
+  assert.match(r.text('local-ada'), new RegExp(`\ngates ${r.state.at('gates/ada')}\n`));
+  r.push({});
+  assert.deepEqual([r.text('local-ada'), r.text('ada')], ['', '']);
+  assert.ok(!isTool(r.quiet('local-ada')));
+  // Mail of another system is read by each session from a position of its own.
+  assert.deepEqual(r.quiet('bob')?.includes('UserPromptSubmit'), false);
+});
