@@ -80,7 +80,9 @@ describe('git in a folder', () => {
     const mark = space.at('ran');
     writeFileSync(`${dir}/git`, `#!/bin/sh\ntouch '${mark}'\n`);
     chmodSync(`${dir}/git`, 0o755);
-    await look(dir, { ...process.env, PATH: `.::${process.env.PATH}` });
+    // The last is relative to where git is started.
+    for (const entry of ['.', '', dir.slice(1)])
+      await look(dir, { ...process.env, PATH: `${entry}:${process.env.PATH}` });
     assert.ok(!space.list().includes('ran'));
   });
 });
