@@ -149,6 +149,18 @@ describe('one agent and its hooks', () => {
     assert.equal(pending(m), 0);
   });
 
+  test('before a tool only a gate holds that was registered, or no tool would run that could mark one', async () => {
+    using m = hookMachine();
+    passed(await m.hook('PreToolUse', { tool_name: 'Bash' }, ADA));
+    const register = ['gate', 'register', 'freeze', '--persona', 'ada', '--hook', 'PreToolUse', '--mode', 'strict'];
+    await m.hivebar([...register, '--description', 'nothing runs today']);
+    const { hookSpecificOutput } = JSON.parse((await m.hook('PreToolUse', { tool_name: 'Bash' }, ADA)).stdout) as {
+      readonly hookSpecificOutput: { readonly permissionDecision: string; readonly permissionDecisionReason: string };
+    };
+    assert.equal(hookSpecificOutput.permissionDecision, 'deny');
+    assert.match(hookSpecificOutput.permissionDecisionReason, /freeze: nothing runs today/);
+  });
+
   test('Codex has its own forms', async () => {
     using m = hookMachine();
     await push(m, 'hello');
@@ -158,6 +170,13 @@ describe('one agent and its hooks', () => {
     assert.deepEqual(Object.keys(JSON.parse(stop.stdout) as object), ['decision', 'reason']);
     const { stdout } = await m.hivebar(['session', 'list', '--json']);
     assert.match(stdout, /"resume":\["codex","resume","s1"\]/);
+  });
+
+  test('inbox-gates 8.13: what was read since is not told any more', async () => {
+    using m = hookMachine();
+    await push(m, 'seen');
+    await m.hivebar(['inbox', 'read', 'ada']);
+    passed(await m.hook('UserPromptSubmit', {}, ADA));
   });
 
   test('a doorbell tells that there is something, and marks nothing', async () => {

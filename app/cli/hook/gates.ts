@@ -1,6 +1,6 @@
 import { heldOf, type Turn, type Verdict } from '../../../core/hooks/index.ts';
 import { harmless } from '../../../core/inbox/drain/index.ts';
-import { type Gates, hookNamed, terminalOf } from '../../../core/inbox/gates/index.ts';
+import { BUILT_INS, type Gates, hookNamed, terminalOf } from '../../../core/inbox/gates/index.ts';
 import type { Io } from '../command.ts';
 
 /** Nothing is held. */
@@ -23,11 +23,27 @@ export async function askGates({ gates, name, turn, cwd, env }: AskGates, state:
   const { event, session, stopHookActive, failure, lastMessage } = turn;
   const hook = hookNamed(event);
   if (hook === null || session === null) return OPEN_WAY;
-  const { decision, reason, warnings } = await gates.check({
+  if (event === 'PreToolUse' && !hasOwnForTools(gates, name)) return OPEN_WAY;
+  const { decision, reason, results, warnings } = await gates.check({
     ...{ persona: name, hook, session, terminal: terminalOf(env), cwd, env, soft: false },
     ...{ stopHookActive: stopHookActive === true, apiError: failure !== null, also: heldOf(state, lastMessage) },
   });
-  return { lacks: decision === 'block' ? beside(reason) : null, warnings: warnings.map(beside) };
+  const isNobodys = event === 'PreToolUse' && !results.some((one) => isOwn(one.gate_id) && !one.satisfied);
+  return { lacks: decision === 'block' && !isNobodys ? beside(reason) : null, warnings: warnings.map(beside) };
+}
+
+const isOwn = (id: string): boolean => !BUILT_INS.some((gate) => gate.id === id);
+
+/**
+ * What every persona has would hold every call of a tool, the one that marks it included: before a tool only gates hold
+ * that somebody registered under a name of their own.
+ */
+function hasOwnForTools(gates: Gates, name: string): boolean {
+  try {
+    return gates.list(name).standings.some(({ gate }) => gate.hook === 'PreToolUse' && isOwn(gate.id));
+  } catch {
+    return true; // the gates themselves are asked, and say what is wrong
+  }
 }
 
 /** Whether a strict gate of a Stop is open now; nothing is changed by asking. Never rejects. */
