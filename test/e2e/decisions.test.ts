@@ -164,8 +164,8 @@ describe('processes that answer', () => {
   test('at the same time: one answer holds, all others are told it, and one item is pushed', async () => {
     using home = trayHome();
     const id = await ask(home);
-    const waits = [1, 2].map(() => home.run(['decision', 'wait', String(id), '--json']));
-    const answers = Array.from({ length: 8 }, (_, i) =>
+    const waits = [1].map(() => home.run(['decision', 'wait', String(id), '--json']));
+    const answers = Array.from({ length: 4 }, (_, i) =>
       home.run(['decision', 'respond', String(id), '--select', i % 2 === 0 ? 'a' : 'b', '--by', `p${i}`, '--json']),
     );
     const ended = await Promise.all(answers);
