@@ -98,6 +98,9 @@ describe('gates at a Stop', () => {
     assert.equal(moveAt(moment({ ...again, pending: [0, 0, 0, 1, 0] })).is, 'block');
     const worked = pacedAt(pacing, turn({ event: 'PostToolUse' }));
     assert.equal(moveAt(moment({ ...again, pacing: worked })).is, 'block');
+    // Held again: what was done before that is no change any more.
+    const heldAgain = afterBlock(worked, heldOf(OPEN.lacks, 'done'), 1);
+    assert.equal(moveAt(moment({ ...again, pacing: heldAgain })).is, 'allow');
   });
 
   test('do not hold an agent whose model can not be asked', () => {
@@ -222,6 +225,19 @@ describe('bounds, whatever a harness does', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test('the stop after so many in so short a time goes through, and holds again later', () => {
+    let pacing = AT_REST;
+    const at = (now: number): Move => {
+      pacing = pacedAt(pacing, turn({ stopHookActive: false }));
+      const move = moveAt(moment({ gates: OPEN, pacing, stopHookActive: false, lastMessage: `${now}`, now }));
+      if (move.is === 'block') pacing = afterBlock(pacing, heldOf(OPEN.lacks, `${now}`), now);
+      return move;
+    };
+    for (let n = 0; n < LOOP.stops; n += 1) assert.equal(at(n * 1000).is, 'block');
+    assert.equal(at(LOOP.stops * 1000).is, 'allow');
+    assert.equal(at(LOOP.withinMs + 1).is, 'block');
   });
 
   test('nothing is held without a gate that is open, nothing is told without something pending', () => {
