@@ -330,6 +330,6 @@ test('inbox-gates 8.13: whatever happens, and whoever does it, each persona has 
         check(rig, reference, now);
       }
     }),
-    { numRuns: 80 },
+    { numRuns: 50 },
   );
 });
