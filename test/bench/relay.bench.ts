@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import { startNatsServer } from '../kit/nats-server.ts';
 import { bench, ms, quantile } from './harness.ts';
-import { fileText, spin, startTray, temporary, until } from './rig.ts';
+import { fileText, startTray, temporary, until } from './rig.ts';
 
 export const benches = [bench('push on A -> line in the event file of B, over NATS, p50', '<= 10 ms', pushToLine)];
 
@@ -28,7 +28,8 @@ async function pushToLine() {
     const before = fstatSync(fd).size;
     const from = performance.now();
     await send(`mail ${i}`);
-    await spin(() => fstatSync(fd).size > before);
+    // Not in a loop without rest: four processes share the machine already, and a millisecond is nothing here.
+    while (fstatSync(fd).size === before) await sleep(1);
     took.push(performance.now() - from);
     await sleep(Math.random() * 5);
   }

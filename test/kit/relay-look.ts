@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { Database } from '../../core/state/index.ts';
@@ -42,9 +43,11 @@ export async function deleteStream(url: string): Promise<void> {
 /** Waits until no durable has anything to deliver, or anything that was not acknowledged. */
 export async function untilAcked(url: string): Promise<void> {
   await withClient(url, async ({ jsm }) => {
-    for (let left = 1; left > 0; ) {
-      left = 0;
+    for (const end = performance.now() + 60_000; ; await sleep(20)) {
+      let left = 0;
       for await (const each of jsm.consumers.list('INBOX_EVENTS')) left += each.num_pending + each.num_ack_pending;
+      if (left === 0) return;
+      if (performance.now() > end) throw new Error(`${left} messages are not acknowledged`);
     }
   });
 }
