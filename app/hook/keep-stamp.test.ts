@@ -90,6 +90,15 @@ test('what expired and what is not urgent is passed over by a tool', () => {
   assert.ok(!r.quiet('ada')?.includes('UserPromptSubmit'));
 });
 
+test('before a tool only a strict gate that was registered is asked about', () => {
+  using r = rig();
+  assert.ok(r.quiet('ada')?.includes('PreToolUse'));
+  mkdirSync(r.state.at('gates/ada'), { recursive: true, mode: 0o700 });
+  const gate = { hook: 'PreToolUse', mode: 'strict', description: 'x' };
+  r.state.write('gates/ada/own.json', JSON.stringify(gate));
+  assert.ok(!r.quiet('ada')?.includes('PreToolUse'));
+});
+
 test('a broadcast is not passed over by a persona that nobody has heard of yet', () => {
   using r = rig();
   r.push({ to: { is: 'everyone' } });
