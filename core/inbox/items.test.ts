@@ -410,10 +410,11 @@ function drainer(path: string): ChildProcess {
     const { realClock } = await import(${at('../ports/index.ts')});
     const db = openDatabase(${JSON.stringify(path)});
     const items = openItems({ db, clock: realClock });
+    const take = () => items.lease({ persona: 'ada', session: null, upTo: 4, most: 17, forMs: 60_000 });
+    let lease = take(); // before the start, so that both take part
     process.stdout.write('ready\\n');
     await new Promise((go) => process.stdin.once('data', go));
-    for (let round = 1; ; round += 1) {
-      const lease = items.lease({ persona: 'ada', session: null, upTo: 4, most: 17, forMs: 60_000 });
+    for (let round = 1; ; round += 1, lease = take()) {
       if (lease.items.length === 0) break;
       if (round % 5 === 0) { items.release(lease); continue; }
       process.stdout.write(lease.items.map((one) => one.id + '\\n').join(''));
