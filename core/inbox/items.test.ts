@@ -163,6 +163,18 @@ describe('what is pushed', () => {
     assert.deepEqual(woken.sort(), ['ada', 'ada', 'ada', 'bo', 'bo']);
   });
 
+  test('by another process in the same turn is in the window that says how far the inbox goes', () => {
+    const path = freshPath();
+    using ours = openDatabase(path);
+    using theirs = openDatabase(path);
+    const hive = openLocalHive({ db: ours, clock: realClock, log: silentLog, contentChars: 220 });
+    hive.items.push([item()]);
+    assert.deepEqual([hive.window('ada', 0, going).max, hive.window('ada', 1, going).rows], [1, []]);
+    openItems({ db: theirs, clock: realClock }).push([item()]);
+    const { max, rows } = hive.window('ada', 1, going);
+    assert.deepEqual([max, idsOf(rows)], [2, [2]]);
+  });
+
   const refused: [string, Partial<NewItem>, RegExp][] = [
     ['a type there is not', { type: 'nudge' as never }, /"type" must be one of decision, .*, not "nudge"/],
     ['a priority there is not', { priority: 5 as never }, /"priority" must be 0, 1, 2, 3 or 4, not 5/],
