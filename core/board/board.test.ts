@@ -379,7 +379,8 @@ function pictureOf(snapshot: Snapshot): string {
     ...p,
     unread: p.unread.value,
     urgent: p.urgent.value,
-    reach: p.reach.is,
+    // Since when it is down is shown; two that share a cause may hide it from the cause.
+    reach: p.reach.is === 'down' ? `down since ${p.reach.since}` : p.reach.is,
   }));
   return JSON.stringify({ ...snapshot, rev: 0, personas });
 }
