@@ -4,8 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { COMMANDS } from './commands.ts';
-import { dispatch } from './dispatch.ts';
+import { commandLine } from '../../test/kit/command-line.ts';
 import { spanOf } from './span.ts';
 
 let home: string;
@@ -41,24 +40,8 @@ beforeEach(() => {
   nothingOpens = false;
 });
 
-async function hivebar(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const said = { code: 0, out: '', err: '' };
-  said.code = await dispatch(
-    args,
-    {
-      env: { HIVEBAR_HOME: home, ...env },
-      out: (text) => {
-        said.out += text;
-      },
-      err: (text) => {
-        said.err += text;
-      },
-      input: async () => '',
-    },
-    COMMANDS,
-  );
-  return said;
-}
+const hivebar = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  commandLine(args, { HIVEBAR_HOME: home, ...env });
 
 describe('commands over the actions of the running program', () => {
   for (const [line, action, params] of [

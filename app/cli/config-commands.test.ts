@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { COMMANDS } from './commands.ts';
-import { dispatch } from './dispatch.ts';
+import { commandLine } from '../../test/kit/command-line.ts';
 
 let home: string;
 let path: string;
@@ -14,24 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-async function hivebar(...args: string[]) {
-  const said = { code: 0, out: '', err: '' };
-  said.code = await dispatch(
-    args,
-    {
-      env: { HIVEBAR_HOME: home },
-      out: (text) => {
-        said.out += text;
-      },
-      err: (text) => {
-        said.err += text;
-      },
-      input: async () => '',
-    },
-    COMMANDS,
-  );
-  return said;
-}
+const hivebar = (...args: string[]) => commandLine(args, { HIVEBAR_HOME: home });
 
 const kept = (): unknown => JSON.parse(readFileSync(path, 'utf8'));
 function write(text: string): void {

@@ -1,27 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { commandLine } from '../../test/kit/command-line.ts';
 import { scratch } from '../../test/kit/scratch.ts';
-import { COMMANDS } from './commands.ts';
-import { dispatch } from './dispatch.ts';
 
 type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 /** Command lines in a home of their own, with no tray process there. */
 function at(home: string) {
   const run = async (args: readonly string[], stdin = '', env: Readonly<Record<string, string>> = {}): Promise<Ran> => {
-    let stdout = '';
-    let stderr = '';
-    const io = {
-      env: { HIVEBAR_HOME: home, ...env },
-      out: (text: string): void => {
-        stdout += text;
-      },
-      err: (text: string): void => {
-        stderr += text;
-      },
-      input: async () => stdin,
-    };
-    return { code: await dispatch(['inbox', ...args], io, COMMANDS), stdout, stderr };
+    const { code, out, err } = await commandLine(['inbox', ...args], { HIVEBAR_HOME: home, ...env }, stdin);
+    return { code, stdout: out, stderr: err };
   };
   const good = async (...args: Parameters<typeof run>): Promise<string> => {
     const { code, stdout, stderr } = await run(...args);
@@ -31,8 +19,8 @@ function at(home: string) {
   const items = async (persona: string, which = '--all'): Promise<Record<string, unknown>[]> =>
     JSON.parse(await good(['list', persona, which, '--json']));
   const announce = async (persona: string, id: string): Promise<void> => {
-    const io = { env: { HIVEBAR_HOME: home }, out: () => {}, err: assert.fail, input: async () => '' };
-    assert.equal(await dispatch(['session', 'set', persona, '--id', id], io, COMMANDS), 0);
+    const { code, err } = await commandLine(['session', 'set', persona, '--id', id], { HIVEBAR_HOME: home });
+    assert.deepEqual([code, err], [0, '']);
   };
   return { run, good, items, announce };
 }

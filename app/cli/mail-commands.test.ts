@@ -3,8 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
-import { COMMANDS } from './commands.ts';
-import { dispatch } from './dispatch.ts';
+import { commandLine } from '../../test/kit/command-line.ts';
 
 const homes: string[] = [];
 let home = '';
@@ -18,22 +17,7 @@ after(() => {
 
 /** One command line in a home of its own, with no tray process there. */
 async function hivebar(args: readonly string[], stdin = '', env: Readonly<Record<string, string>> = {}) {
-  let stdout = '';
-  let stderr = '';
-  const code = await dispatch(
-    args,
-    {
-      env: { HIVEBAR_HOME: home, ...env },
-      out: (text) => {
-        stdout += text;
-      },
-      err: (text) => {
-        stderr += text;
-      },
-      input: async () => stdin,
-    },
-    COMMANDS,
-  );
+  const { code, out: stdout, err: stderr } = await commandLine(args, { HIVEBAR_HOME: home, ...env }, stdin);
   return { code, stdout, stderr };
 }
 

@@ -3,31 +3,13 @@ import { chmodSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import { commandLine } from '../../test/kit/command-line.ts';
 import { freePort, NO_NATS_SERVER } from '../../test/kit/nats-server.ts';
 import { relayRig } from '../../test/kit/relay-rig.ts';
 import { needs } from '../../test/kit/require.ts';
 import { scratch } from '../../test/kit/scratch.ts';
-import { COMMANDS } from './commands.ts';
-import { dispatch } from './dispatch.ts';
 
-async function hivebar(home: string, ...args: string[]) {
-  const said = { code: 0, out: '', err: '' };
-  said.code = await dispatch(
-    args,
-    {
-      env: { HIVEBAR_HOME: home },
-      out: (text) => {
-        said.out += text;
-      },
-      err: (text) => {
-        said.err += text;
-      },
-      input: async () => '',
-    },
-    COMMANDS,
-  );
-  return said;
-}
+const hivebar = (home: string, ...args: string[]) => commandLine(args, { HIVEBAR_HOME: home });
 
 /** `ok address`, in order. */
 const steps = (out: string): readonly string[] =>

@@ -1,7 +1,7 @@
 import type { FollowedLine, Place } from '../../core/events/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { realRandom } from '../../core/ports/index.ts';
-import { type Disk, openForRead, writeAtomically } from '../../core/state/index.ts';
+import { type Disk, readPrivate, writeAtomically } from '../../core/state/index.ts';
 
 /** How far a reader has come, in a file of its own. */
 export interface TailCursor {
@@ -21,7 +21,7 @@ const LONGEST = 64 * 1024;
  * @throws Fault `unreadable` when the file holds no position of this persona; it stays as it is
  */
 export function openCursor(disk: Disk, path: string, persona: string, program = 'hivebar tail'): TailCursor {
-  const text = textAt(disk, path);
+  const text = Buffer.from(readPrivate(disk, path, LONGEST) ?? []).toString('utf8');
   const isKept = text.trim() !== '';
   return {
     position: isKept ? positionIn(path, text, persona, program) : null,
@@ -33,17 +33,6 @@ export function openCursor(disk: Disk, path: string, persona: string, program = 
       writeAtomically(disk, realRandom, path, `${JSON.stringify(kept)}\n`);
     },
   };
-}
-
-function textAt({ files, ...disk }: Disk, path: string): string {
-  const opened = openForRead({ files, ...disk }, path);
-  if (opened === null) return '';
-  try {
-    const bytes = new Uint8Array(Math.min(opened.stat.size, LONGEST));
-    return Buffer.from(bytes.subarray(0, files.read(opened.fd, bytes, 0))).toString('utf8');
-  } finally {
-    files.close(opened.fd);
-  }
 }
 
 function positionIn(path: string, text: string, persona: string, program: string): TailCursor['position'] {

@@ -6,7 +6,7 @@ import {
   type Verdict,
 } from '../../core/alarms/index.ts';
 import { faultOf, type Instant } from '../../core/model/index.ts';
-import { type Disk, openForRead } from '../../core/state/index.ts';
+import { type Disk, readPrivate } from '../../core/state/index.ts';
 
 /** Exit codes of `hivebar watch --check-activity` (Kijito contract c). */
 export const ACTIVITY_EXIT: Readonly<Record<Verdict['is'], number>> = { active: 0, silent: 1, unobservable: 2 };
@@ -31,24 +31,6 @@ export function askActivity(disk: Disk, path: string, question: Question, now: I
 
 /** The report at that path; `foreign`: something else, or torn. @throws Fault `unreadable` */
 export function reportIn(disk: Disk, path: string): ActivityReport | 'none' | 'foreign' {
-  const text = textIn(disk, path);
-  return text === null ? 'none' : (activityOf(text) ?? 'foreign');
-}
-
-/** @throws Fault `unreadable` */
-function textIn(disk: Disk, path: string): string | null {
-  const opened = openForRead(disk, path);
-  if (opened === null) return null;
-  try {
-    const bytes = new Uint8Array(Math.min(opened.stat.size, MOST_BYTES));
-    let done = 0;
-    while (done < bytes.length) {
-      const got = disk.files.read(opened.fd, bytes.subarray(done), done);
-      if (got === 0) break; // what is there is judged
-      done += got;
-    }
-    return Buffer.from(bytes.subarray(0, done)).toString('utf8');
-  } finally {
-    disk.files.close(opened.fd);
-  }
+  const bytes = readPrivate(disk, path, MOST_BYTES);
+  return bytes === null ? 'none' : (activityOf(Buffer.from(bytes).toString('utf8')) ?? 'foreign');
 }

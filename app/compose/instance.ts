@@ -5,7 +5,7 @@ import {
   errnoOf,
   type Lock,
   lockFile,
-  openForRead,
+  readPrivate,
   writeAtomically,
 } from '../../core/state/index.ts';
 import type { Machine } from './machine.ts';
@@ -83,20 +83,16 @@ export function claimInstance(run: string, machine: Machine): Claim {
 }
 
 function readRunning({ disk }: Machine, path: string): Running | null {
-  const opened = openForRead(disk, path);
-  if (opened === null) return null;
+  const bytes = readPrivate(disk, path, MOST_BYTES);
+  if (bytes === null) return null;
   try {
-    const bytes = new Uint8Array(Math.min(opened.stat.size, MOST_BYTES));
-    const n = disk.files.read(opened.fd, bytes, 0);
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes.subarray(0, n)));
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
     const { id, pid, startedAt, port } = value as Record<string, unknown>;
     if (typeof id !== 'string' || typeof pid !== 'number' || typeof startedAt !== 'number') return null;
     return { id, pid, startedAt, port: typeof port === 'number' ? port : null };
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError) return null; // empty or garbage: nobody's
     throw error;
-  } finally {
-    disk.files.close(opened.fd);
   }
 }
 

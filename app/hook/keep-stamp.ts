@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { BUILT_INS, type Gate, openGates } from '../../core/inbox/gates/index.ts';
+import { isAsked, openGates } from '../../core/inbox/gates/index.ts';
 import { undeliveredOf } from '../../core/inbox/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Clock, Random } from '../../core/ports/index.ts';
@@ -31,7 +31,10 @@ export function stamper({ db, dirs, disk, clock, random }: StamperNeeds): (perso
   return (persona) => {
     const { name, isFollowed } = inboxesOf(persona, config);
     return stampPending({ run, clock, random }, db, persona, () => {
-      const standings = gates.list(name).standings.flatMap(({ gate }) => (holdsNobody(gate) ? [] : [gate]));
+      const standings = gates
+        .list(name)
+        .standings.map(({ gate }) => gate)
+        .filter(isAsked);
       return {
         quiet: quietMoments({ items: waits(name, clock.now()), gates: standings, isFollowed }),
         gates: join(state, 'gates', stemOf(name)),
@@ -39,9 +42,4 @@ export function stamper({ db, dirs, disk, clock, random }: StamperNeeds): (perso
       };
     });
   };
-}
-
-/** Before a tool only gates hold that somebody registered under a name of their own, see `hivebar hook`. */
-function holdsNobody({ id, hook }: Gate): boolean {
-  return hook === 'PreToolUse' && BUILT_INS.some((builtIn) => builtIn.id === id);
 }

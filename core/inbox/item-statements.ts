@@ -2,7 +2,8 @@ import type { Database } from '../state/index.ts';
 import type { ItemType, Listed, Priority } from './item.ts';
 
 /** An item as the tables have it, for one persona; instants in milliseconds. */
-export interface ItemRow {
+/** What was pushed, as the table has it. */
+export interface PushedRow {
   readonly id: number;
   readonly type: ItemType;
   readonly from_: string;
@@ -12,6 +13,22 @@ export interface ItemRow {
   readonly created: number;
   readonly expires_at: number | null;
   readonly dedup_key: string;
+}
+
+export function pushedFields(row: PushedRow) {
+  return {
+    type: row.type,
+    source: row.from_,
+    content: row.content,
+    priority: row.priority,
+    session: row.session,
+    created: row.created,
+    expires: row.expires_at,
+    dedupKey: row.dedup_key,
+  };
+}
+
+export interface ItemRow extends PushedRow {
   readonly broadcast: number;
   readonly read_at: number | null;
   readonly delivered_at: number | null;

@@ -5,6 +5,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { newItem } from '../../test/kit/new-item.ts';
 import { exactly, Fault } from '../model/index.ts';
 import { type Clock, realClock, silentLog } from '../ports/index.ts';
 import { type Database, openDatabase } from '../state/index.ts';
@@ -30,20 +31,7 @@ function rig() {
   return { time, hive, items: hive.items };
 }
 
-function item(more: Partial<NewItem> = {}): NewItem {
-  return {
-    to: { is: 'persona', name: 'ada' },
-    type: 'event',
-    source: 'ci',
-    content: 'text',
-    priority: 2,
-    session: null,
-    created: START,
-    expires: null,
-    dedupKey: null,
-    ...more,
-  };
-}
+const item = (more: Partial<NewItem> = {}): NewItem => newItem({ created: START, ...more });
 
 const toAll = { to: { is: 'everyone' as const } };
 const ask: LeaseRequest = { persona: 'ada', session: null, upTo: 4, most: 20, forMs: 30_000 };

@@ -3,7 +3,7 @@ import type { Clock } from '../ports/index.ts';
 import { clearStamps, type Database, laterTransaction, migrate, pendingDirOf, transaction } from '../state/index.ts';
 import { expiryOf } from './expiry.ts';
 import type { Item, Items, Lease, NewItem, Priority, Pushed } from './item.ts';
-import { type ItemRow, itemStatementsOf, type Tally } from './item-statements.ts';
+import { type ItemRow, itemStatementsOf, pushedFields, type Tally } from './item-statements.ts';
 import { checkedItem } from './new-item.ts';
 import { INBOX_SCHEMA } from './schema.ts';
 
@@ -136,14 +136,7 @@ function itemOf(row: ItemRow, persona: string): Item {
   return {
     id: row.id,
     persona,
-    type: row.type,
-    source: row.from_,
-    content: row.content,
-    priority: row.priority,
-    session: row.session,
-    created: row.created,
-    expires: row.expires_at,
-    dedupKey: row.dedup_key,
+    ...pushedFields(row),
     isBroadcast: row.broadcast === 1,
     read: row.read_at,
     delivered: row.delivered_at,

@@ -20,6 +20,7 @@ export { type Locked, type LockedFile, openLocked, pause } from './locked-file.n
 export { isLocked, lockOfOthers } from './others-lock.node.ts';
 export type { SavedBaseline, SavedPin } from './pin-keys.ts';
 export { ensurePrivateDir, syncDirectory } from './private-dir.ts';
+export { readPrivate } from './read-private.ts';
 export { type Opened, openForAppend, openForRead } from './safe-open.ts';
 export { clearStamps, pendingDirOf, removeStamp, STAMP_IN_MAKING } from './stamps.node.ts';
 export {

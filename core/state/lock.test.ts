@@ -5,27 +5,12 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { FLOCK_HOLDER, NO_FLOCK, NO_PYTHON } from '../../test/kit/flock-holder.ts';
 import { needs } from '../../test/kit/require.ts';
 import { Fault } from '../model/index.ts';
 import { silentLog } from '../ports/index.ts';
 import { realDisk } from './disk.node.ts';
 import { flockByKoffi, flockByUtilLinux, type LockWay, lockFile } from './lock.node.ts';
-
-const HOLDS = `
-import fcntl, sys
-f = open(sys.argv[1], "a")
-try:
-    fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
-except BlockingIOError:
-    print("held", flush=True)
-    sys.exit(3)
-print("got", flush=True)
-sys.stdin.read()
-`;
-
-const has = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
-const noPython = has('python3') ? null : 'python3 is missing: apt-get install python3';
-const noFlock = has('flock') ? null : 'flock is missing: apt-get install util-linux';
 
 const disk = realDisk(silentLog);
 let dir: string;
@@ -47,7 +32,7 @@ afterEach(async () => {
 
 /** A Python process that tries the lock and, if it gets it, holds it until its stdin ends. */
 async function python(): Promise<{ child: ChildProcess; answer: string }> {
-  const child = spawn('python3', ['-c', HOLDS, `${path}.lock`], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn('python3', ['-c', FLOCK_HOLDER, `${path}.lock`], { stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(child);
   assert.ok(child.stdout);
   const [said] = await once(child.stdout, 'data');
@@ -68,11 +53,11 @@ const descriptors = (): number => (fs.existsSync('/proc/self/fd') ? fs.readdirSy
 
 for (const [name, way, missing] of [
   ['koffi', flockByKoffi, null],
-  ['flock(1) of util-linux', flockByUtilLinux, noFlock],
+  ['flock(1) of util-linux', flockByUtilLinux, NO_FLOCK],
 ] as const) {
   describe(`the lock taken by ${name}`, () => {
     test('excludes a Python holder, and is free again when disposed', async (t) => {
-      if (needs(t, missing ?? noPython)) return;
+      if (needs(t, missing ?? NO_PYTHON)) return;
       const lock = lockFile(disk, path, [way]);
       assert.equal(lock.path, `${path}.lock`);
       assert.equal((await python()).answer, 'held');
@@ -82,7 +67,7 @@ for (const [name, way, missing] of [
     });
 
     test('trap 39: is refused while a Python holder lives, leaves no descriptor, and is free the moment it is killed', async (t) => {
-      if (needs(t, missing ?? noPython)) return;
+      if (needs(t, missing ?? NO_PYTHON)) return;
       const holder = await python();
       assert.equal(holder.answer, 'got');
       const before = descriptors();
@@ -105,7 +90,7 @@ for (const [name, way, missing] of [
 }
 
 test('a child that outlives us does not inherit the lock', async (t) => {
-  if (needs(t, noPython)) return;
+  if (needs(t, NO_PYTHON)) return;
   const lock = lockFile(disk, path);
   const child = spawn('sleep', ['30'], { stdio: 'ignore' });
   children.push(child);

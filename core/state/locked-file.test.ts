@@ -1,30 +1,16 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { FLOCK_HOLDER, NO_FLOCK, NO_PYTHON } from '../../test/kit/flock-holder.ts';
 import { needs } from '../../test/kit/require.ts';
 import { silentLog } from '../ports/index.ts';
 import { realDisk } from './disk.node.ts';
 import { flockByKoffi, flockByUtilLinux, type LockWay } from './lock.node.ts';
 import { openLocked } from './locked-file.node.ts';
-
-const HOLDS = `
-import fcntl, sys
-f = open(sys.argv[1], "a")
-try:
-    fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
-except BlockingIOError:
-    print("held", flush=True)
-    sys.exit(3)
-print("got", flush=True)
-sys.stdin.read()
-`;
-const has = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
-const noPython = has('python3') ? null : 'python3 is missing: apt-get install python3';
-const noFlock = has('flock') ? null : 'flock is missing: apt-get install util-linux';
 
 const disk = realDisk(silentLog);
 let dir: string;
@@ -45,7 +31,7 @@ afterEach(async () => {
 });
 
 async function python(): Promise<{ child: ChildProcess; answer: string }> {
-  const child = spawn('python3', ['-c', HOLDS, path], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn('python3', ['-c', FLOCK_HOLDER, path], { stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(child);
   assert.ok(child.stdout);
   const [said] = await once(child.stdout, 'data');
@@ -56,10 +42,10 @@ const descriptors = (): number => (fs.existsSync('/proc/self/fd') ? fs.readdirSy
 
 for (const [name, way, missing] of [
   ['koffi', flockByKoffi, null],
-  ['flock(1) of util-linux', flockByUtilLinux, noFlock],
+  ['flock(1) of util-linux', flockByUtilLinux, NO_FLOCK],
 ] as const) {
   test(`a file that carries its own lock, by ${name}: Python is kept out, and kept waiting no longer`, async (t) => {
-    if (needs(t, missing ?? noPython)) return;
+    if (needs(t, missing ?? NO_PYTHON)) return;
     const got = openLocked(disk, path, 'create', 0, [way]);
     assert.ok(got.is === 'got' && got.file.created);
     assert.equal(fs.statSync(path).mode & 0o777, 0o600);
@@ -71,7 +57,7 @@ for (const [name, way, missing] of [
   });
 
   test(`by ${name}: a Python holder is waited for so long and no longer, and no descriptor is left`, async (t) => {
-    if (needs(t, missing ?? noPython)) return;
+    if (needs(t, missing ?? NO_PYTHON)) return;
     fs.mkdirSync(join(dir, 'deep'));
     const holder = await python();
     assert.equal(holder.answer, 'got');

@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../ports/index.ts';
 import { sweepTemps, writeAtomically } from './atomic-write.ts';
 import type { Disk } from './disk.ts';
-import { ioFault } from './io-fault.ts';
 import { isInteger, pinKeys, readPin, type SavedPin } from './pin-keys.ts';
-import { openForRead } from './safe-open.ts';
+import { readPrivate } from './read-private.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -57,7 +56,7 @@ export function openStateFile({ disk, random, path, identity, keys }: StateFileO
   return {
     path,
     read() {
-      const bytes = readWhole(disk, path);
+      const bytes = readPrivate(disk, path, MOST_BYTES);
       return bytes === null ? { is: 'absent' } : judge(bytes, expected, keys);
     },
     save({ cursor, state, consecutive_failures, ...pin }) {
@@ -113,23 +112,4 @@ function isRespelled(found: Json, expected: Json): boolean {
 
 function wrong(key: string, value: Json | undefined): StateRead {
   return { is: 'corrupt', why: `${key} is ${value === undefined ? 'missing' : JSON.stringify(value).slice(0, 80)}` };
-}
-
-function readWhole(disk: Disk, path: string): Uint8Array | null {
-  const opened = openForRead(disk, path);
-  if (opened === null) return null;
-  try {
-    const bytes = new Uint8Array(Math.min(opened.stat.size, MOST_BYTES + 1));
-    let done = 0;
-    while (done < bytes.length) {
-      const got = disk.files.read(opened.fd, bytes.subarray(done), done);
-      if (got === 0) break; // it became shorter under our hands; what is there is judged
-      done += got;
-    }
-    return bytes.subarray(0, done);
-  } catch (error) {
-    throw ioFault(error, path, 'unreadable');
-  } finally {
-    disk.files.close(opened.fd);
-  }
 }

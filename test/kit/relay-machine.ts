@@ -14,6 +14,7 @@ import { type Fault, faultOf } from '../../core/model/index.ts';
 import { natsTarget } from '../../core/net/index.ts';
 import { type Log, realClock, realRandom } from '../../core/ports/index.ts';
 import { type Database, openDatabase } from '../../core/state/index.ts';
+import { newItem } from './new-item.ts';
 import { until } from './until.ts';
 
 export interface RelayMachineOptions {
@@ -121,21 +122,5 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
       await relay?.[Symbol.asyncDispose]();
       db[Symbol.dispose]();
     },
-  };
-}
-
-/** An item with what a test does not care for filled in. */
-export function newItem(some: Partial<NewItem>): NewItem {
-  return {
-    to: { is: 'persona', name: 'ada' },
-    type: 'event',
-    source: 'ci',
-    content: 'text',
-    priority: 2,
-    session: null,
-    created: realClock.now(),
-    expires: null,
-    dedupKey: null,
-    ...some,
   };
 }

@@ -1,6 +1,6 @@
 import { heldOf, type Turn, type Verdict } from '../../../core/hooks/index.ts';
 import { harmless } from '../../../core/inbox/drain/index.ts';
-import { BUILT_INS, type Gates, hookNamed, terminalOf } from '../../../core/inbox/gates/index.ts';
+import { type Gates, hookNamed, isAsked, terminalOf } from '../../../core/inbox/gates/index.ts';
 import type { Io } from '../command.ts';
 
 /** Nothing is held. */
@@ -28,19 +28,14 @@ export async function askGates({ gates, name, turn, cwd, env }: AskGates, state:
     ...{ persona: name, hook, session, terminal: terminalOf(env), cwd, env, soft: false },
     ...{ stopHookActive: stopHookActive === true, apiError: failure !== null, also: heldOf(state, lastMessage) },
   });
-  const isNobodys = event === 'PreToolUse' && !results.some((one) => isOwn(one.gate_id) && !one.satisfied);
+  const isNobodys =
+    event === 'PreToolUse' && !results.some((one) => isAsked({ id: one.gate_id, hook }) && !one.satisfied);
   return { lacks: decision === 'block' && !isNobodys ? beside(reason) : null, warnings: warnings.map(beside) };
 }
 
-const isOwn = (id: string): boolean => !BUILT_INS.some((gate) => gate.id === id);
-
-/**
- * What every persona has would hold every call of a tool, the one that marks it included: before a tool only gates hold
- * that somebody registered under a name of their own.
- */
 function hasOwnForTools(gates: Gates, name: string): boolean {
   try {
-    return gates.list(name).standings.some(({ gate }) => gate.hook === 'PreToolUse' && isOwn(gate.id));
+    return gates.list(name).standings.some(({ gate }) => gate.hook === 'PreToolUse' && isAsked(gate));
   } catch {
     return true; // the gates themselves are asked, and say what is wrong
   }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { AT_REST, type Pacing, pacingIn } from '../../../core/hooks/index.ts';
 import { realRandom } from '../../../core/ports/index.ts';
-import { type Disk, openForRead, stemOf, writeAtomically } from '../../../core/state/index.ts';
+import { type Disk, readPrivate, stemOf, writeAtomically } from '../../../core/state/index.ts';
 import { changedAt } from './age.node.ts';
 
 /** What is kept of a persona's session between two hooks: `<state>/hooks/<stem of the persona>/<stem of the session>.*` */
@@ -22,7 +22,7 @@ export function folderOf(state: string, persona: string): string {
 
 export function keptOf(disk: Disk, folder: string, session: string): Kept {
   const path = join(folder, `${stemOf(session)}${ENDING}`);
-  const text = textAt(disk, path);
+  const text = Buffer.from(readPrivate(disk, path, LONGEST) ?? []).toString('utf8');
   return {
     pacing: pacingOf(text),
     save(pacing) {
@@ -52,16 +52,5 @@ function pacingOf(text: string): Pacing {
     return text === '' ? AT_REST : pacingIn(JSON.parse(text));
   } catch {
     return AT_REST; // a file that was damaged: the loop guard begins anew, nothing else hangs on it
-  }
-}
-
-function textAt({ files, ...disk }: Disk, path: string): string {
-  const opened = openForRead({ files, ...disk }, path);
-  if (opened === null) return '';
-  try {
-    const bytes = new Uint8Array(Math.min(opened.stat.size, LONGEST));
-    return Buffer.from(bytes.subarray(0, files.read(opened.fd, bytes, 0))).toString('utf8');
-  } finally {
-    files.close(opened.fd);
   }
 }

@@ -105,3 +105,11 @@ export const BUILT_INS: readonly Gate[] = [
     ttlSeconds: 30 * MINUTE,
   },
 ];
+
+/**
+ * Whether a hook asks about this gate. What every persona has would hold each call of a tool, the one that marks it
+ * included: before a tool only gates hold that somebody registered under a name of their own.
+ */
+export function isAsked({ id, hook }: Pick<Gate, 'id' | 'hook'>): boolean {
+  return hook !== 'PreToolUse' || !BUILT_INS.some((gate) => gate.id === id);
+}

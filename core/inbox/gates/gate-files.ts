@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { PersonaId } from '../../model/index.ts';
 import type { Random } from '../../ports/index.ts';
-import { type Disk, errnoOf, ioFault, openForRead, stemOf, writeAtomically } from '../../state/index.ts';
+import { type Disk, errnoOf, ioFault, readPrivate, stemOf, writeAtomically } from '../../state/index.ts';
 import { BUILT_INS } from './built-ins.ts';
 import { type Gate, type Mark, type Standing, whyNoId } from './gate.ts';
 import { type GateRead, gateOfText, MOST_FILE_BYTES, textOfGate } from './gate-text.ts';
@@ -52,7 +52,7 @@ export function gateFiles(disk: Disk, random: Random, state: string): GateFiles 
     const why = whyNoId(id);
     if (why !== null) return { is: 'odd', why: `its name ${why}` };
     try {
-      const bytes = readWhole(disk, join(directory, `${id}${ENDING}`));
+      const bytes = readPrivate(disk, join(directory, `${id}${ENDING}`), MOST_FILE_BYTES);
       return bytes === null ? null : gateOfText(id, bytes);
     } catch (error) {
       return { is: 'odd', why: error instanceof Error ? error.message : String(error) };
@@ -97,21 +97,4 @@ function builtIn(id: string): Gate | undefined {
 
 function standingOf({ gate, mark }: Extract<GateRead, { is: 'gate' }>): Standing {
   return { gate, mark, isBuiltIn: isDeepStrictEqual(gate, builtIn(gate.id)) };
-}
-
-function readWhole(disk: Disk, path: string): Uint8Array | null {
-  const opened = openForRead(disk, path);
-  if (opened === null) return null;
-  try {
-    const bytes = new Uint8Array(Math.min(opened.stat.size, MOST_FILE_BYTES + 1));
-    let done = 0;
-    while (done < bytes.length) {
-      const got = disk.files.read(opened.fd, bytes.subarray(done), done);
-      if (got === 0) break; // it became shorter under our hands; what is there is judged
-      done += got;
-    }
-    return bytes.subarray(0, done);
-  } finally {
-    disk.files.close(opened.fd);
-  }
 }

@@ -1,4 +1,4 @@
-export { BUILT_INS } from './built-ins.ts';
+export { BUILT_INS, isAsked } from './built-ins.ts';
 export type { LookAtGit, Place } from './checks.ts';
 export type { CheckAnswer, LetGo, Result, Verdict } from './evaluate.ts';
 export { type GatesForDecisions, gatesForDecisions } from './for-decisions.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newItem } from '../../../test/kit/relay-machine.ts';
+import { newItem } from '../../../test/kit/new-item.ts';
 import { until } from '../../../test/kit/until.ts';
 import { Fault } from '../../model/index.ts';
 import { realClock, realRandom, silentLog } from '../../ports/index.ts';

@@ -1,6 +1,6 @@
 import type { Instant } from '../../model/index.ts';
 import type { Database } from '../../state/index.ts';
-import type { ItemType, Priority } from '../item.ts';
+import { type PushedRow, pushedFields } from '../item-statements.ts';
 import type { KeyedItem } from './wire.ts';
 
 export interface OutgoingItem {
@@ -17,17 +17,8 @@ export interface Outgoing {
   before(created: Instant): number;
 }
 
-interface Row {
-  readonly id: number;
+interface Row extends PushedRow {
   readonly persona: string;
-  readonly type: ItemType;
-  readonly from_: string;
-  readonly priority: Priority;
-  readonly session: string | null;
-  readonly created: Instant;
-  readonly expires_at: Instant | null;
-  readonly dedup_key: string;
-  readonly content: string;
 }
 
 /** The tables are those of the room, and there already. */
@@ -50,13 +41,6 @@ function itemOf(row: Row): KeyedItem {
   return {
     // The table has the empty name for everybody.
     to: row.persona === '' ? { is: 'everyone' } : { is: 'persona', name: row.persona },
-    type: row.type,
-    source: row.from_,
-    content: row.content,
-    priority: row.priority,
-    session: row.session,
-    created: row.created,
-    expires: row.expires_at,
-    dedupKey: row.dedup_key,
+    ...pushedFields(row),
   };
 }

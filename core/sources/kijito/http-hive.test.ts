@@ -305,7 +305,7 @@ test('a pending list that did not change says when it was asked again, and one t
     const first = await client.pending?.(null, never);
     await setTimeout(5);
     const second = await client.pending?.(null, never);
-    assert.deepEqual(second?.of, first?.of);
+    assert.equal(second?.of, first?.of, 'the same bytes are not read again');
     assert.ok((second?.at ?? 0) > (first?.at ?? 0));
     hive.deliver('ada');
     const third = await client.pending?.(null, never);
@@ -356,6 +356,56 @@ test('a hive that does not long-poll gives no cursor', async () => {
   await withHive({ longPoll: true, pending: 'plain' }, async (_hive, client) => {
     assert.equal((await client.pending?.(null, never))?.cursor, null);
   });
+});
+
+/** A hive whose inbox answers are given by where they are asked for; what was asked, in order. */
+function pagesBy(of: (before: string | null) => string) {
+  const asked: (string | null)[] = [];
+  let turns = 0;
+  const fetcher: Fetcher = {
+    get: async (path) => {
+      const before = new URL(path, 'http://h').searchParams.get('before_id');
+      asked.push(before);
+      return { body: Buffer.from(of(before)) };
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const clock = {
+    ...realClock,
+    sleep: async (ms: number, signal: AbortSignal) => {
+      if (ms === 0) turns += 1;
+      await realClock.sleep(ms, signal);
+    },
+  };
+  const hive = hiveAt('http://h/', SCOPE);
+  const client = httpHive({ hive, fetcher, clock, contentChars: 10, longPoll: false, scope: SCOPE });
+  return { client, asked, turns: () => turns };
+}
+
+test('the page after an older one is asked for while that is not read yet, and what it says is not believed', async () => {
+  const page = (ids: number[], next: number | null, extra = '') =>
+    `{"result":[${ids.map((id) => `{"id":${id},"read":true}`).join()}${extra}],"truncated":${next !== null},"size_dropped":0,"next_before_id":${next}}`;
+  const { client, asked } = pagesBy((before) =>
+    before === null ? page([8, 9], 8) : before === '8' ? page([6, 7], 6, ',{') : page([], null),
+  );
+  await using _ = client;
+  const { rows, hole } = await client.window('ada', 1, never);
+  assert.deepEqual(asked, [null, '8', '6'], 'the broken page ends with a hint of where it goes on');
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    [8, 9],
+  );
+  assert.match(hole?.why ?? '', /before_id=8.* is not JSON/);
+});
+
+test('others have turns while an answer of thousands of rows is parsed, checked and trimmed', async () => {
+  const rows = Array.from({ length: 5000 }, (_, i) => ({ id: i + 1, read: false, content: 'x'.repeat(100) }));
+  const { client, turns } = pagesBy(() => JSON.stringify({ result: rows }));
+  await using _ = client;
+  const window = await client.window('ada', 0, never);
+  assert.equal(window.rows.length, 5000);
+  assert.ok(turns() >= 30, `${turns()} turns`);
+  assert.equal((await client.window('ada', 5000, never)).max, 5000);
 });
 
 test('a hold has ten seconds more than it asks for, any other request the deadline of the client', async () => {
