@@ -24,6 +24,8 @@ function persona(over: Partial<StatusWire['personas'][number]>): StatusWire['per
     lastMailAt: null,
     asOf: '2026-06-20T09:59:58.500000+00:00',
     staleAfter: '2026-06-20T10:01:00.000000+00:00',
+    pending: null,
+    gates: [],
     muted: null,
     hidden: false,
     canMarkRead: false,
@@ -43,6 +45,7 @@ function status(personas: StatusWire['personas'], unread: number | null): Status
     hives: [],
     personas,
     causes: [],
+    decisions: [],
     tray: { state: 'off' },
     notifications: { state: 'off', pausedUntil: null, quietUntil: null },
     autostart: null,
@@ -89,6 +92,12 @@ test('a person reads the sum, then a row a persona: exact, at least, unknown, ol
       '',
     ].join('\n'),
   );
+});
+
+test('what waits for a person to decide is in the summary, with the command that shows it', () => {
+  const of = { urgency: 'normal', blocking: false, created: NOW, expires: null } as const;
+  const text = statusTable({ ...status([persona({})], 3), decisions: [{ id: 4, persona: 'ada', ...of }] });
+  assert.match(text, /^3\+ unread, 1 up, 1 down, 1 to decide \(hivebar decision list\)\n/);
 });
 
 test('who is hidden is counted and not shown', () => {

@@ -6,7 +6,7 @@ type PersonaWire = StatusWire['personas'][number];
 
 /** The status as a person reads it in a terminal: a summary, then a row a persona. */
 export function statusTable(status: StatusWire): string {
-  const { totals, generatedAt } = status;
+  const { totals, generatedAt, decisions } = status;
   const personas = status.personas.filter(({ hidden }) => !hidden);
   const hidden = status.personas.length - personas.length;
   const rows = [
@@ -19,7 +19,11 @@ export function statusTable(status: StatusWire): string {
     [state.padEnd(widths[0] ?? 0), unread.padStart(widths[1] ?? 0), age.padEnd(widths[2] ?? 0), name].join('  '),
   );
   const unread = counted(totals.unread, totals.unreadIs);
-  const summary = `${unread} unread, ${totals.up} up, ${totals.down} down${hidden === 0 ? '' : `, ${hidden} hidden`}`;
+  const summary = [
+    `${unread} unread, ${totals.up} up, ${totals.down} down`,
+    ...(hidden === 0 ? [] : [`${hidden} hidden`]),
+    ...(decisions.length === 0 ? [] : [`${decisions.length} to decide (hivebar decision list)`]),
+  ].join(', ');
   return `${[summary, '', ...(personas.length === 0 ? ['nobody is watched yet'] : lines)].join('\n')}\n`;
 }
 

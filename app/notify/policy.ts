@@ -105,6 +105,8 @@ function fold(draft: Draft, fact: Fact): void {
     case 'published':
     case 'recalled':
     case 'autostart':
+    case 'local':
+    case 'asked':
       return;
     case 'gap':
       // A clock that was set back must not keep the desktop deaf until it has caught up.

@@ -98,6 +98,29 @@ export function metricsOf(of: {
         value: status.causes.filter((cause) => cause.scope === scope).length,
       })),
     ),
+    gauge(
+      'hivebar_persona_pending',
+      'Unread messages of a persona of this machine, by priority.',
+      personas.flatMap((persona) =>
+        (persona.pending ?? []).map((value, priority) => ({
+          labels: { persona: nameOf(persona), source: persona.source, priority: String(priority) },
+          value,
+        })),
+      ),
+    ),
+    gauge(
+      'hivebar_persona_gates',
+      'Open gates of a persona of this machine, by mode.',
+      personas.flatMap((persona) =>
+        persona.pending === null
+          ? []
+          : (['strict', 'soft'] as const).map((mode) => ({
+              labels: { persona: nameOf(persona), source: persona.source, mode },
+              value: persona.gates.filter((gate) => gate.mode === mode).length,
+            })),
+      ),
+    ),
+    gauge('hivebar_decisions', 'What agents ask of people and nobody answered yet.', samples(status.decisions.length)),
     gauge('hivebar_stream_readers', 'Readers of the event stream.', samples(readers.streams)),
     gauge('hivebar_holds', 'Answers that wait for an event.', samples(readers.holds)),
     counter('hivebar_looks_total', 'Looks into inboxes that came back healthy.', samples(tally.looks)),

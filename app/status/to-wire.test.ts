@@ -68,6 +68,8 @@ test('a persona has exactly the keys of the specification, in its order', () => 
     lastMailAt: null,
     asOf: '2026-06-20T09:59:59.000000+00:00',
     staleAfter: '2026-06-20T10:00:04.000000+00:00',
+    pending: null,
+    gates: [],
     muted: null,
     canMarkRead: false,
     hidden: false,
@@ -75,6 +77,42 @@ test('a persona has exactly the keys of the specification, in its order', () => 
   });
   assert.deepEqual(Object.keys(wire), Object.keys(StatusWire.properties));
   assert.deepEqual(Object.keys(wire.totals), Object.keys(StatusWire.properties.totals.properties));
+});
+
+test('of a persona of this machine also what is pending by priority, and its open gates without their text', () => {
+  const gate = { id: 'ship', hook: 'Stop', mode: 'strict', description: 'secret words' } as const;
+  const local = { pending: [1, 0, 2, 0, 0], gates: [gate] } as const;
+  const wire = wireOf(joined('ada'), { is: 'local', at: NOW, persona: 'ada', local });
+  valid(wire);
+  assert.deepEqual(wire.personas[0]?.pending, [1, 0, 2, 0, 0]);
+  assert.deepEqual(wire.personas[0]?.gates, [{ id: 'ship', hook: 'Stop', mode: 'strict' }]);
+});
+
+test('an open decision is named and not told: the words of agents are not in the status', () => {
+  const options = [{ id: 'y', short: 'secret', label: 'secret' }];
+  const words = { prompt: 'secret', context: 'secret', options, freeText: false, fallback: 'y' };
+  const asked = {
+    id: 4,
+    persona: 'ada',
+    ...words,
+    urgency: 'high',
+    blocking: true,
+    created: NOW,
+    expires: null,
+  } as const;
+  const wire = wireOf({ is: 'asked', at: NOW, decisions: [asked] });
+  valid(wire);
+  assert.deepEqual(wire.decisions, [
+    {
+      id: 4,
+      persona: 'ada',
+      urgency: 'high',
+      blocking: true,
+      created: '2026-06-20T10:00:00.000000+00:00',
+      expires: null,
+    },
+  ]);
+  assert.ok(!JSON.stringify(wire).includes('secret'));
 });
 
 test('a number that is not known is null and says so, and is never 0', () => {

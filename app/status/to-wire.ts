@@ -28,6 +28,14 @@ export function toWire(snapshot: Snapshot, { now, version, port }: WireMeta): St
       message,
       personas: [...ids],
     })),
+    decisions: snapshot.decisions.map(({ id, persona, urgency, blocking, created, expires }) => ({
+      id,
+      persona,
+      urgency,
+      blocking,
+      created: isoOf(created),
+      expires: timeOf(expires),
+    })),
     tray: { state: snapshot.tray },
     notifications: {
       state: snapshot.notifications,
@@ -57,6 +65,8 @@ function personaWire(view: PersonaView, now: Instant): PersonaWire {
     lastMailAt: timeOf(view.lastMailAt),
     asOf: timeOf(view.unread.asOf),
     staleAfter: timeOf(view.unread.staleAfter),
+    pending: view.local === null ? null : [...view.local.pending],
+    gates: (view.local?.gates ?? []).map(({ id, hook, mode }) => ({ id, hook, mode })),
     muted: silence(view.muted, now),
     canMarkRead: view.canMarkRead,
     hidden: view.hidden,

@@ -21,6 +21,29 @@ const Silence = Type.Union([Type.Null(), Type.Literal('forever'), Time('Silent u
   description: 'Null: not silent.',
 });
 
+export const GateWire = Type.Object(
+  {
+    id: Type.String(),
+    hook: Type.String({ description: 'The event of the harness at which it stands.' }),
+    mode: Type.Union([Type.Literal('strict'), Type.Literal('soft')], {
+      description: 'Strict: it blocks. Soft: it warns.',
+    }),
+  },
+  closed,
+);
+
+export const OpenDecisionWire = Type.Object(
+  {
+    id: Type.Integer({ minimum: 1, description: 'What was asked is in `/api/v1/decisions`, with the token.' }),
+    persona: Type.String({ description: 'Id of who asks. It need not be among `personas`.' }),
+    urgency: Type.Union([Type.Literal('low'), Type.Literal('normal'), Type.Literal('high')]),
+    blocking: Type.Boolean({ description: 'The persona waits.' }),
+    created: Time('When it was asked.'),
+    expires: Nullable(Time('Nobody can answer from then on.')),
+  },
+  closed,
+);
+
 export const PersonaWire = Type.Object(
   {
     id: Type.String({ description: 'Unique in Hivebar. Untrusted text: it comes from a directory of names.' }),
@@ -47,6 +70,11 @@ export const PersonaWire = Type.Object(
     lastMailAt: Nullable(Time('When its agent was last told of mail.')),
     asOf: Nullable(Time('When the numbers were seen. Null: never.')),
     staleAfter: Nullable(Time('The numbers are old when nothing newer has come by then.')),
+    pending: Type.Union([Type.Null(), Type.Array(Whole('Unread of one priority.'), { minItems: 5, maxItems: 5 })], {
+      description:
+        'Of an inbox of this machine: unread by priority, 0 critical first; 1000 stands for as many or more. Else null.',
+    }),
+    gates: Type.Array(GateWire, { description: 'Open gates: registered, or held by an open decision.' }),
     muted: Silence,
     canMarkRead: Type.Boolean({ description: 'Its messages can be marked as read by the action `read`.' }),
     hidden: Type.Boolean({ description: 'Left out of totals and causes, and of tray, page and notifications.' }),
@@ -98,6 +126,9 @@ export const StatusWire = Type.Object(
     personas: Type.Array(PersonaWire, { description: 'By id, in code-unit order.' }),
     causes: Type.Array(CauseWire, {
       description: 'Oldest first. One outage is one cause, however many it takes down.',
+    }),
+    decisions: Type.Array(OpenDecisionWire, {
+      description: 'What agents ask of people and nobody answered yet, oldest first; not those of hidden personas.',
     }),
     tray: Type.Object({ state: Type.String({ description: 'How the tray icon does.' }) }, closed),
     notifications: Type.Object(

@@ -36,6 +36,7 @@ const EMPTY = {
   personas: [],
   causes: [],
   hives: [],
+  decisions: [],
   totals: { unread: none, urgent: none, up: 0, down: 0, personas: 0 },
   paused: { is: 'never' },
   quietHours: false,

@@ -52,6 +52,7 @@ function persona(
     held: null,
     muted: { is: 'never' },
     hidden: false,
+    local: null,
     canMarkRead: false,
     latest: [],
     eventsFile: null,
@@ -67,6 +68,7 @@ function snapshot(personas: readonly PersonaView[], of: Partial<Snapshot> = {}):
     personas,
     causes: [],
     hives: [],
+    decisions: [],
     totals: {
       unread: sumOf(seen.map((p) => p.unread.value)),
       urgent: sumOf(seen.map((p) => p.urgent.value)),

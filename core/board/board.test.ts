@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Count, exactly, Fault, type Reach, sumOf, UNKNOWN, VITAL_NOT_REPORTED } from '../model/index.ts';
-import { type Board, createBoard, EMPTY_BOARD, type Fact, fold, type Snapshot, view } from './index.ts';
+import {
+  type Board,
+  createBoard,
+  EMPTY_BOARD,
+  type Fact,
+  fold,
+  type OpenDecision,
+  type Snapshot,
+  view,
+} from './index.ts';
 
 const HIVE = 'http://127.0.0.1:7474';
 const refused = (key = HIVE, message = `connect to ${key} was refused`): Fault =>
@@ -51,6 +60,20 @@ function mail(persona: string, at: number, ...ids: number[]): Fact {
     wake_class: 'mail' as const,
   }));
   return { is: 'told', at, persona, events };
+}
+function local(persona: string, at: number, urgent: number, gates: readonly string[]): Fact {
+  const gate = { hook: 'Stop', mode: 'strict', description: 'tests pass' } as const;
+  return {
+    is: 'local',
+    at,
+    persona,
+    local: { pending: [0, urgent, 3, 0, 0], gates: gates.map((id) => ({ id, ...gate })) },
+  };
+}
+function asks(id: number, persona: string, blocking = false): OpenDecision {
+  const options = [{ id: 'y', short: 'Yes', label: 'Yes' }];
+  const more = { context: null, freeText: true, fallback: null, urgency: 'normal', expires: null } as const;
+  return { id, persona, prompt: `question ${id}`, options, blocking, created: id, ...more };
 }
 function boardOf(...facts: Fact[]): Board {
   const board = createBoard();
@@ -319,6 +342,12 @@ const anyFact: fc.Arbitrary<Fact> = fc.oneof(
   fc.tuple(name, fc.nat(50), fc.constantFrom('h1', 'h2')).map(([n, at, key]) => down(n, at, refused(key))),
   fc.tuple(name, fc.nat(50)).map(([persona, at]): Fact => ({ is: 'held', at, persona, fault: refused('disk') })),
   fc.tuple(name, fc.nat(50), fc.nat(99)).map(([n, at, id]) => mail(n, at, id)),
+  fc
+    .tuple(name, fc.nat(50), fc.nat(2), fc.subarray(['a', 'b']))
+    .map(([n, at, urgent, gates]) => local(n, at, urgent, gates)),
+  fc
+    .tuple(fc.nat(50), fc.subarray([1, 2, 3]), fc.boolean())
+    .map(([at, ids, blocking]): Fact => ({ is: 'asked', at, decisions: ids.map((id) => asks(id, 'ada', blocking)) })),
 );
 
 test('property: any history gives what a model gives that adds everything up anew, and rev rises exactly with the picture', async () => {
@@ -421,4 +450,32 @@ test('who is hidden is watched and listed, and left out of totals and causes, al
   assert.deepEqual(board.snapshot().causes, []);
   board.put({ ...hidden, hidden: false });
   assert.deepEqual([board.snapshot().causes.length, board.snapshot().totals.down], [1, 1]);
+});
+
+test('what only the hive of this machine knows stays with its persona; nothing of it is known of others', () => {
+  const board = boardOf(join('ada'), join('bo'), local('ada', 1, 2, ['ship']));
+  const [ada, bo] = board.snapshot().personas;
+  assert.deepEqual(ada?.local?.pending, [0, 2, 3, 0, 0]);
+  assert.deepEqual(
+    ada?.local?.gates.map(({ id }) => id),
+    ['ship'],
+  );
+  assert.equal(bo?.local, null);
+  board.put(local('gone', 2, 0, []));
+  board.put(join('ada', 3));
+  assert.deepEqual(board.snapshot().personas[0]?.local?.pending, [0, 2, 3, 0, 0]);
+});
+
+test('open decisions are shown also of who is not on the board, but not of who is hidden', () => {
+  const board = boardOf(
+    join('ada'),
+    { is: 'hidden', at: 0, persona: 'ada', hidden: true },
+    { is: 'asked', at: 1, decisions: [asks(1, 'ada'), asks(2, 'new')] },
+  );
+  const ids = (): readonly number[] => board.snapshot().decisions.map(({ id }) => id);
+  assert.deepEqual(ids(), [2]);
+  board.put({ is: 'hidden', at: 0, persona: 'ada', hidden: false });
+  assert.deepEqual(ids(), [1, 2]);
+  board.put({ is: 'asked', at: 2, decisions: [] });
+  assert.deepEqual(ids(), []);
 });

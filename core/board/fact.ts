@@ -1,5 +1,6 @@
 import type { Event } from '../events/index.ts';
 import type { Count, Fault, Instant, PersonaId, Reach, SourceId, Vital } from '../model/index.ts';
+import type { LocalView, OpenDecision } from './asked.ts';
 
 /** Until when a persona, or everything, is silent. */
 export type Until = { readonly is: 'never' } | { readonly is: 'at'; readonly at: Instant } | { readonly is: 'forever' };
@@ -80,6 +81,10 @@ export type Fact =
    * what is told before `until` came meanwhile, and until then a failure makes no outage.
    */
   | { readonly is: 'gap'; readonly at: Instant; readonly ms: number; readonly until: Instant }
+  /** What the hive of this machine knows of its persona beside its mail. */
+  | { readonly is: 'local'; readonly at: Instant; readonly persona: PersonaId; readonly local: LocalView }
+  /** All decisions that are open, oldest first. */
+  | { readonly is: 'asked'; readonly at: Instant; readonly decisions: readonly OpenDecision[] }
   /** How a surface does: shown on the page and in `doctor`. */
   | {
       readonly is: 'surface';

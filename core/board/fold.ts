@@ -10,6 +10,7 @@ import {
   UNKNOWN,
   VITAL_NOT_REPORTED,
 } from '../model/index.ts';
+import type { OpenDecision } from './asked.ts';
 import type { Fact, Until } from './fact.ts';
 import { lettersWith } from './letter.ts';
 import type { PersonaView, Seen } from './snapshot.ts';
@@ -52,6 +53,7 @@ export interface BoardState {
   readonly muted: ReadonlyMap<PersonaId, Until>;
   /** As with mutes. */
   readonly hidden: ReadonlySet<PersonaId>;
+  readonly decisions: readonly OpenDecision[];
   readonly paused: Until;
   readonly quietHours: boolean;
   readonly quiet: Until;
@@ -69,6 +71,7 @@ export const EMPTY_BOARD: BoardState = {
   sources: [],
   muted: new Map(),
   hidden: new Set(),
+  decisions: [],
   paused: NEVER,
   quietHours: false,
   quiet: NEVER,
@@ -139,6 +142,12 @@ function apply(draft: Draft, fact: Fact): void {
       break;
     case 'hidden':
       hide(draft, fact.persona, fact.hidden);
+      break;
+    case 'local':
+      change(draft, fact.persona, (cell) => ({ ...cell, shown: { ...cell.shown, local: fact.local } }));
+      break;
+    case 'asked':
+      draft.decisions = fact.decisions;
       break;
     case 'quiet':
       draft.quietHours = fact.on;
@@ -225,6 +234,7 @@ function joined(draft: Draft, fact: Extract<Fact, { is: 'joined' }>): void {
             lastEventId: fact.lastEventId,
             lastMailAt: null,
             held: null,
+            local: null,
             muted: draft.muted.get(fact.persona) ?? NEVER,
             hidden: draft.hidden.has(fact.persona),
             latest: [],

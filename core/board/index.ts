@@ -1,3 +1,4 @@
+export type { ByPriority, LocalView, OpenDecision, OpenGate } from './asked.ts';
 export type { Board } from './board.ts';
 export { createBoard } from './create-board.ts';
 export type { Fact, Until } from './fact.ts';

@@ -1,4 +1,5 @@
 import type { Count } from '../model/index.ts';
+import { sameDecisions, sameLocal } from './asked.ts';
 import type { Until } from './fact.ts';
 import type { BoardState, PersonaCell, SourceCell, Trouble } from './fold.ts';
 
@@ -15,6 +16,7 @@ export function samePicture(a: BoardState, b: BoardState): boolean {
     a.quietHours === b.quietHours &&
     sameUntil(a.quiet, b.quiet) &&
     a.autostart === b.autostart &&
+    sameDecisions(a.decisions, b.decisions) &&
     sameList(a.personas, b.personas, samePersona) &&
     sameList(a.sources, b.sources, sameSource) &&
     !someMuteEnded(a, b)
@@ -51,6 +53,7 @@ function samePersona(a: PersonaCell, b: PersonaCell): boolean {
     x.held === y.held &&
     sameUntil(x.muted, y.muted) &&
     x.hidden === y.hidden &&
+    sameLocal(x.local, y.local) &&
     x.canMarkRead === y.canMarkRead &&
     x.latest === y.latest &&
     x.eventsFile === y.eventsFile &&

@@ -1,4 +1,5 @@
 import type { Count, Instant, PersonaId, Reach, SourceId, Vital } from '../model/index.ts';
+import type { LocalView, OpenDecision } from './asked.ts';
 import type { Until } from './fact.ts';
 import type { Letter } from './letter.ts';
 
@@ -33,6 +34,8 @@ export interface PersonaView {
   readonly hidden: boolean;
   /** The newest messages its agent was told of, newest first. */
   readonly latest: readonly Letter[];
+  /** Null: its inbox is not of this machine. */
+  readonly local: LocalView | null;
   /** Its messages can be marked as read from here. */
   readonly canMarkRead: boolean;
   readonly eventsFile: string | null;
@@ -61,6 +64,8 @@ export interface Snapshot {
   readonly personas: readonly PersonaView[];
   readonly causes: readonly CauseView[];
   readonly hives: readonly HiveView[];
+  /** What agents ask of people and nobody answered yet, oldest first; not those of hidden personas. */
+  readonly decisions: readonly OpenDecision[];
   /** Of all that are not hidden. */
   readonly totals: {
     readonly unread: Count;

@@ -17,6 +17,6 @@ export type HistoryFact =
   | { readonly is: 'source'; readonly at: Instant; readonly source: SourceId; readonly fault: Fault | null }
   /** Nothing that history keeps. Named one by one, so that a new kind of fact asks which it is. */
   | {
-      readonly is: 'recalled' | 'muted' | 'hidden' | 'quiet' | 'autostart' | 'gap' | 'surface';
+      readonly is: 'recalled' | 'muted' | 'hidden' | 'quiet' | 'autostart' | 'gap' | 'surface' | 'local' | 'asked';
       readonly at: Instant;
     };

@@ -1,3 +1,4 @@
+export { MOST_COUNTED, unreadByPriority } from './by-priority.ts';
 export {
   type Addressee,
   ITEM_TYPES,

@@ -26,6 +26,8 @@ function personaOf(id: string, over: Partial<PersonaWire> = {}): PersonaWire {
     lastMailAt: null,
     asOf: null,
     staleAfter: null,
+    pending: null,
+    gates: [],
     muted: null,
     hidden: false,
     canMarkRead: false,
