@@ -58,8 +58,14 @@ export function sameLocal(a: LocalView | null, b: LocalView | null): boolean {
   );
 }
 
-/** What was asked never changes, so that the ids tell; but for whether somebody waits. */
+/** What was asked never changes, so that the ids tell; but for whether somebody waits, and as whom the board knows who asks. */
 export function sameDecisions(a: readonly OpenDecision[], b: readonly OpenDecision[]): boolean {
   if (a === b) return true;
-  return a.length === b.length && a.every((one, i) => one.id === b[i]?.id && one.blocking === b[i].blocking);
+  return (
+    a.length === b.length &&
+    a.every((one, i) => {
+      const other = b[i];
+      return one.id === other?.id && one.blocking === other.blocking && one.persona === other.persona;
+    })
+  );
 }
