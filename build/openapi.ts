@@ -6,6 +6,7 @@ import * as answers from '../app/status/answers.ts';
 import { HOURS, LIMIT } from '../app/status/history-query.ts';
 import { DECISIONS_QUERY, EVENTS_QUERY, STREAM_QUERY, TOKEN_BODY } from '../app/status/queries.ts';
 import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../app/status/wire.ts';
+import { DecisionWire } from '../app/status/wire-decision.ts';
 import { realClock } from '../core/ports/index.ts';
 
 export const OPENAPI_FILE = join(import.meta.dirname, '..', 'assets', 'openapi.json');
@@ -273,7 +274,7 @@ const NAMED: readonly (readonly [string, object])[] = [
   ['Cause', CauseWire],
   ['Hive', HiveWire],
   ['Event', answers.EventWire],
-  ['Decision', answers.DecisionWire],
+  ['Decision', DecisionWire],
   ['Problem', answers.ProblemAnswer],
 ];
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { PersonaWire, StatusWire } from './wire.ts';
+import { DecisionWire } from './wire-decision.ts';
 
 /**
  * The shapes of all answers but the status itself: what `openapi.json` is made from, and what tests hold real answers
@@ -166,45 +167,6 @@ export const ReadyAnswer = Type.Object(
 );
 
 export const TokenAnswer = Type.Object({ token: Type.String() }, { additionalProperties: false });
-
-const orNull = (schema: ReturnType<typeof Type.String | typeof Type.Integer>) => Type.Union([schema, Type.Null()]);
-
-export const DecisionWire = Type.Object(
-  {
-    id: Type.Integer({ minimum: 1 }),
-    persona: Type.String({ description: 'Who asked.' }),
-    prompt: Type.String({ description: 'Untrusted text.' }),
-    context: orNull(Type.String({ description: 'Untrusted text.' })),
-    options: Type.Array(
-      Type.Object(
-        { id: Type.String(), short: Type.String({ description: 'For a button.' }), label: Type.String() },
-        { additionalProperties: false },
-      ),
-    ),
-    freeText: Type.Boolean({ description: 'Text alone is an answer.' }),
-    default: orNull(Type.String({ description: 'The option that holds when nobody answers in time.' })),
-    urgency: Type.Union([Type.Literal('low'), Type.Literal('normal'), Type.Literal('high')]),
-    blocking: Type.Boolean({ description: 'The persona waits.' }),
-    iteration: Type.Integer({ minimum: 1 }),
-    mostIterations: Type.Integer({ minimum: 1 }),
-    parent: orNull(Type.Integer()),
-    guidance: orNull(Type.String({ description: 'What was said to the iteration before.' })),
-    created: Time,
-    expires: orNull(Time),
-    state: Type.Union([
-      Type.Literal('open'),
-      Type.Literal('resolved'),
-      Type.Literal('timed-out'),
-      Type.Literal('cancelled'),
-    ]),
-    choice: orNull(Type.String()),
-    text: orNull(Type.String()),
-    by: orNull(Type.String({ description: 'Null on `resolved`: nobody, the default holds.' })),
-    closed: orNull(Time),
-    next: orNull(Type.Integer({ description: 'The decision that goes on from this one.' })),
-  },
-  { additionalProperties: false },
-);
 
 export const DecisionsAnswer = Type.Object(
   { decisions: Type.Array(DecisionWire, { description: 'Newest first.' }) },
