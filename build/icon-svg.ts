@@ -1,7 +1,7 @@
 import { DIGITS } from './digits.ts';
 
 export const STATES = ['up', 'down', 'paused', 'unknown'] as const;
-export const BADGES = ['none', '1', '2', '3', '4', '5', '6', '7', '8', '9', '9+'] as const;
+export const BADGES = ['none', 'ask', '1', '2', '3', '4', '5', '6', '7', '8', '9', '9+'] as const;
 
 /** Panels of which it is known how light they are. */
 export const PANELS = ['light', 'dark'] as const;
@@ -61,6 +61,8 @@ function badgeFor(size: number): Badge {
 }
 
 const FILL = '#1556c4';
+/** Somebody is asked something: a mark instead of a number, and another colour. No file may be called `?` on Windows. */
+const ASK = { text: '?', fill: '#8a1f9c' } as const;
 
 /**
  * One icon at one size. `source` is the state's SVG of 44 x 44 with the groups `body`, `glyph` and `glyph-badged`: what
@@ -71,16 +73,17 @@ export function iconSvg(source: string, badge: string, size: number): string {
   const body = group(source, 'body');
   if (badge === 'none') return svg(size, `<g transform="scale(${k})">${body}${group(source, 'glyph')}</g>`);
   const b = badgeFor(size);
-  const text = textOf(badge, b);
+  const text = textOf(badge === 'ask' ? ASK.text : badge, b);
+  const fill = badge === 'ask' ? ASK.fill : FILL;
   const width = Math.min(size, Math.max(b.height, Math.round(text.width + b.height * 0.36)));
   const [x, y] = [size - width, size - b.height];
-  const pill = (grow: number, fill: string): string =>
-    `<rect x="${x - grow}" y="${y - grow}" width="${width + 2 * grow}" height="${b.height + 2 * grow}" rx="${b.height / 2 + grow}" fill="${fill}"/>`;
+  const pill = (grow: number, colour: string): string =>
+    `<rect x="${x - grow}" y="${y - grow}" width="${width + 2 * grow}" height="${b.height + 2 * grow}" rx="${b.height / 2 + grow}" fill="${colour}"/>`;
   const hole = `<mask id="hole"><rect width="${size}" height="${size}" fill="#fff"/>${pill(b.gap, '#000')}</mask>`;
   const digits = `<g transform="translate(${x + (width - text.width) / 2} ${y + (b.height - b.digit) / 2})" fill="none" stroke="#fff" stroke-width="${b.stroke}" stroke-linecap="round" stroke-linejoin="round">${text.paths}</g>`;
   return svg(
     size,
-    `${hole}<g mask="url(#hole)"><g transform="scale(${k})">${body}${group(source, 'glyph-badged')}</g></g>${pill(0, FILL)}${digits}`,
+    `${hole}<g mask="url(#hole)"><g transform="scale(${k})">${body}${group(source, 'glyph-badged')}</g></g>${pill(0, fill)}${digits}`,
   );
 }
 

@@ -34,7 +34,7 @@ const SEPARATOR = '<SEPARATOR>';
  * Lines a part of the menu may have, parts being what stands between separators. The helper can show and hide lines
  * and rename them, but never add one: so all that may ever be needed are there from the start.
  */
-const CAPACITY = [2, 44, 8, 4] as const;
+const CAPACITY = [8, 44, 8, 4] as const;
 
 export interface FlatMenu {
   /** Always the same number of them, in the same places. */

@@ -7,7 +7,8 @@ export interface IconName {
   readonly badge: Badge;
 }
 
-export type Badge = 'none' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | '9+';
+/** `ask`: a question mark. */
+export type Badge = 'none' | 'ask' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | '9+';
 
 /**
  * What one glance shall tell. An outage comes first, also while notifications are paused: then the icon is the only
@@ -45,7 +46,9 @@ export function isOn(until: Until, now: Instant): boolean {
 
 const BADGES: readonly Badge[] = ['none', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
 
-function badgeOf({ totals: { unread } }: Snapshot): Badge {
+/** A person is asked before agents are written to: the number of their mail stands in the tooltip too. */
+function badgeOf({ decisions, totals: { unread } }: Snapshot): Badge {
+  if (decisions.length > 0) return 'ask';
   if (unread.is === 'unknown') return 'none';
   if (unread.n === 9 && unread.is === 'atLeast') return '9+';
   return BADGES[unread.n] ?? '9+';

@@ -36,9 +36,9 @@ export interface TrayModel {
   readonly icon: IconName;
   /** One line: "3 unread, 1 down". */
   readonly summary: string;
-  /** The unread number in full where it fits beside the icon; empty for none. */
+  /** The unread number in full where it fits beside the icon, after a question mark when something is to be decided; empty for none. */
   readonly count: string;
-  /** The host may draw attention to the icon: something is down or urgent. */
+  /** The host may draw attention to the icon: something is down, urgent, or to be decided soon. */
   readonly attention: boolean;
   readonly menu: readonly MenuEntry[];
 }

@@ -3,7 +3,7 @@ import type { Instant } from '../../core/model/index.ts';
 import { atLeastOne, numberOf } from './counts.ts';
 import { isDown, isOn, isUnseen } from './icon.ts';
 
-/** Everything in one line: "3 unread, 1 urgent, 1 down, notifications paused". */
+/** Everything in one line: "3 unread, 1 urgent, 2 to decide, 1 down, notifications paused". */
 export function summaryOf(snapshot: Snapshot, now: Instant): string {
   const { unread, urgent, down, personas } = snapshot.totals;
   const parts: string[] = [];
@@ -12,8 +12,15 @@ export function summaryOf(snapshot: Snapshot, now: Instant): string {
   else if (unread.is === 'unknown') parts.push('Unread unknown');
   else parts.push(unread.n === 0 && unread.is === 'exact' ? 'No unread' : `${numberOf(unread)} unread`);
   if (atLeastOne(urgent)) parts.push(`${numberOf(urgent)} urgent`);
+  if (snapshot.decisions.length > 0) parts.push(`${snapshot.decisions.length} to decide`);
   if (down > 0) parts.push(`${down} down`);
   else if (isDown(snapshot)) parts.push('hive down');
   if (isOn(snapshot.paused, now)) parts.push('notifications paused');
   return parts.join(', ');
+}
+
+/** The numbers in full: `3`, with a question mark where somebody is asked: `? 3`; empty for none. */
+export function countOf({ decisions, totals: { unread } }: Snapshot): string {
+  const parts = [decisions.length > 0 ? '?' : '', atLeastOne(unread) ? numberOf(unread) : ''];
+  return parts.filter((part) => part !== '').join(' ');
 }

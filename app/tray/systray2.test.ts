@@ -355,7 +355,7 @@ describe('a helper that misbehaves', () => {
       items.filter((i) => !i.hidden).map((i) => i.title),
       ['3 unread', '<SEPARATOR>', 'ada', 'bo', '<SEPARATOR>', 'Pause notifications', '<SEPARATOR>'],
     );
-    assert.equal(items.filter((i) => i.hidden).length, 54);
+    assert.equal(items.filter((i) => i.hidden).length, 60);
     const changed = lines[1]?.item as { title: string };
     assert.deepEqual([lines[1]?.type, changed.title], ['update-item', 'bo - DOWN']);
   });

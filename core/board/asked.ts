@@ -69,3 +69,8 @@ export function sameDecisions(a: readonly OpenDecision[], b: readonly OpenDecisi
     })
   );
 }
+
+/** It is to be answered soon: it says so, or an agent stands still until then. */
+export function isPressing({ urgency, blocking }: Pick<OpenDecision, 'urgency' | 'blocking'>): boolean {
+  return urgency === 'high' || blocking;
+}

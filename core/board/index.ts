@@ -1,4 +1,11 @@
-export type { ByPriority, LocalView, OpenDecision, OpenGate } from './asked.ts';
+export {
+  type ByPriority,
+  isPressing,
+  type LocalView,
+  type OpenDecision,
+  type OpenGate,
+  sameDecisions,
+} from './asked.ts';
 export type { Board } from './board.ts';
 export { createBoard } from './create-board.ts';
 export type { Fact, Until } from './fact.ts';

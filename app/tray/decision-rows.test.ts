@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { OpenDecision } from '../../core/board/index.ts';
+import { exactly } from '../../core/model/index.ts';
+import { dialectOf, flatMenu } from './flat-menu.ts';
+import { asks, MINUTE, NOW, persona, snapshot, text, trayModel, wantedBy } from './harness.ts';
+import type { MenuEntry } from './model.ts';
+
+const ada = persona('ada', { label: 'Ada' });
+
+const menuOf = (...decisions: OpenDecision[]): readonly MenuEntry[] =>
+  trayModel(snapshot([ada, persona('bo')], { decisions })).menu;
+
+/** Everything above the summary. */
+function topOf(...decisions: OpenDecision[]): string[] {
+  const all = text(menuOf(...decisions));
+  return all.slice(
+    0,
+    all.findIndex((row) => /unread/.test(row)),
+  );
+}
+
+describe('what is to be decided', () => {
+  test('stands at the very top, with what one has to know, an entry an option, and the page', () => {
+    const context = '\n  The build is green.\nTwo reviews are missing.';
+    assert.deepEqual(topOf(asks(7, { prompt: 'Merge the branch?', context, fallback: 'no' })), [
+      'Ada asks: Merge the branch?',
+      '  The build is green.',
+      '  Merge it now',
+      '  Wait for the build (default)',
+      '  ---',
+      '  Answer on the page',
+    ]);
+    assert.deepEqual(topOf(), []);
+  });
+
+  test('an option answers with its id, the page is that of who asks', () => {
+    const menu = menuOf(asks(7));
+    assert.deepEqual(wantedBy(menu, 'Merge it now'), ['decide', { decision: 7, select: 'yes' }]);
+    assert.deepEqual(wantedBy(menu, 'Wait for the build'), ['decide', { decision: 7, select: 'no' }]);
+    assert.deepEqual(wantedBy(menu, 'Answer on the page'), ['page', { persona: 'ada' }]);
+  });
+
+  test('who is not watched is called as it calls itself, and has no page of its own', () => {
+    const menu = menuOf(asks(7, { persona: 'ghost', options: [], freeText: true }));
+    assert.deepEqual(text(menu).slice(0, 3), ['ghost asks: Question 7?', '  ---', '  Answer on the page']);
+    assert.deepEqual(wantedBy(menu, 'Answer on the page'), ['page', {}]);
+  });
+
+  test('high urgency and who stands still come first, then the oldest; five are in sight', () => {
+    const rows = topOf(
+      asks(1, { urgency: 'low' }),
+      asks(2),
+      asks(3, { created: NOW - 60 * MINUTE }),
+      asks(4, { blocking: true }),
+      asks(5, { urgency: 'high', created: NOW }),
+      asks(6),
+      asks(8),
+    ).filter((row) => !row.startsWith(' '));
+    assert.deepEqual(rows, [...[4, 5, 3, 1, 2].map((id) => `Ada asks: Question ${id}?`), '2 more to decide']);
+    assert.deepEqual(wantedBy(menuOf(...Array.from({ length: 9 }, (_, i) => asks(i + 1))), '4 more to decide'), [
+      'page',
+      {},
+    ]);
+  });
+
+  test('where there are no submenus a row opens the page, and the fullest menu has room for all of them', () => {
+    const menu = menuOf(...Array.from({ length: 9 }, (_, i) => asks(i + 1)));
+    const flat = flatMenu(menu, dialectOf('darwin'));
+    assert.equal(flat.dropped, 0);
+    assert.deepEqual(
+      flat.slots.slice(0, 7).map(({ title }) => title),
+      [...[1, 2, 3, 4, 5].map((id) => `Ada asks: Question ${id}?`), '4 more to decide', 'No unread, 9 to decide'],
+    );
+    assert.deepEqual(flat.wanted.get(1), { name: 'page', params: { persona: 'ada' } });
+    assert.deepEqual(flat.wanted.get(6), { name: 'page', params: {} });
+  });
+
+  test('words of others are one short plain line each', () => {
+    const hostile = asks(7, {
+      persona: 'eve\u202e\n',
+      prompt: `\u001b[31mred\u001b[0m\n${'A'.repeat(2000)}`,
+      context: `\u200b\n${'c'.repeat(8000)}`,
+      options: [
+        { id: 'x', short: '', label: '\u202etxt.exe' },
+        { id: 'y', short: '', label: '\u200b' },
+      ],
+    });
+    const [row = '', context = '', ...options] = topOf(hostile);
+    assert.match(row, /^eve asks: red A+…$/);
+    assert.ok(row.length < 75 && context.length < 85, `${row} ${context}`);
+    assert.match(context, /^ {2}c+…$/);
+    assert.deepEqual(options.slice(0, 2), ['  txt.exe', '  y']);
+  });
+
+  test('no two entries share a key, whatever who asks is called', () => {
+    const keys = (menu: readonly MenuEntry[]): string[] =>
+      menu.flatMap((entry) => [entry.key, ...(entry.is === 'submenu' ? keys(entry.entries) : [])]);
+    const names = ['decision 1', 'decision 1 option yes', 'page', 'summary'];
+    const decisions = names.map((name, i) => asks(i + 1, { persona: name, context: 'so' }));
+    const all = keys(
+      trayModel(
+        snapshot(
+          names.map((name) => persona(name)),
+          { decisions },
+        ),
+      ).menu,
+    );
+    assert.equal(new Set(all).size, all.length);
+  });
+
+  test('its key stays when another goes, so that a panel changes nothing else in place', () => {
+    const keyOf = (menu: readonly MenuEntry[]): string | undefined =>
+      menu.find((entry) => 'label' in entry && entry.label === 'Ada asks: Question 2?')?.key;
+    assert.equal(keyOf(menuOf(asks(1), asks(2))), keyOf(menuOf(asks(2))));
+  });
+});
+
+describe('while something is to be decided', () => {
+  const model = (...decisions: OpenDecision[]) =>
+    trayModel(snapshot([persona('ada', { unread: exactly(3) })], { decisions }));
+
+  test('the tooltip counts it, the icon asks, and so does the number beside it', () => {
+    const { summary, icon, count } = model(asks(1), asks(2));
+    assert.deepEqual([summary, icon, count], ['3 unread, 2 to decide', { state: 'up', badge: 'ask' }, '? 3']);
+    assert.deepEqual(trayModel(snapshot([ada], { decisions: [asks(1)] })).count, '?');
+    assert.deepEqual([model().icon.badge, model().count], ['3', '3']);
+  });
+
+  test('the host draws attention to it only for what is urgent, or holds an agent up', () => {
+    assert.equal(model(asks(1)).attention, false);
+    assert.equal(model(asks(1, { urgency: 'low' })).attention, false);
+    assert.equal(model(asks(1), asks(2, { urgency: 'high' })).attention, true);
+    assert.equal(model(asks(1, { blocking: true })).attention, true);
+    assert.equal(model().attention, false);
+  });
+});
+
+describe('what only this machine knows of a persona', () => {
+  const gate = (id: string, mode: 'strict' | 'soft' = 'strict', description = '') => ({
+    id,
+    hook: 'Stop',
+    mode,
+    description,
+  });
+  const rowsWith = (...local: Parameters<typeof persona>[1][]): string[] =>
+    text(trayModel(snapshot([persona('ada', local[0])])).menu).slice(2);
+  const NONE = [0, 0, 0, 0, 0] as const;
+
+  test('its row says what holds it, and behind it why; a gate that only warns is behind it alone', () => {
+    const [row, first, second, next] = rowsWith({
+      unread: exactly(2),
+      muted: { is: 'forever' },
+      local: { pending: NONE, gates: [gate('ship', 'strict', 'not\nshipped'), gate('docs', 'soft')] },
+    });
+    assert.equal(row, 'ada - 2 unread, held at Stop: ship, muted');
+    assert.deepEqual(
+      [first, second, next],
+      ['  Held at Stop: ship · not shipped', '  Warned at Stop: docs', '  No messages yet'],
+    );
+    const soft = rowsWith({ local: { pending: NONE, gates: [gate('docs', 'soft')] } });
+    assert.equal(soft[0], 'ada - no unread');
+  });
+
+  test('of many gates the row names one, and a bounded number has a line', () => {
+    const gates = Array.from({ length: 30 }, (_, i) => gate(`g${i}`));
+    const rows = rowsWith({ local: { pending: NONE, gates } });
+    assert.equal(rows[0], 'ada - no unread, held at Stop: g0 and 29 more');
+    assert.deepEqual(rows.slice(5, 8), ['  Held at Stop: g4', '  25 more gates', '  No messages yet']);
+  });
+
+  test('what waits is told by priority only where not all of it is normal', () => {
+    const waiting = (...pending: [number, number, number, number, number]): string[] =>
+      rowsWith({ local: { pending, gates: [] } }).filter((row) => row.startsWith('  Waiting'));
+    assert.deepEqual(waiting(0, 0, 7, 0, 0), []);
+    assert.deepEqual(waiting(0, 0, 0, 0, 0), []);
+    assert.deepEqual(waiting(1, 0, 7, 0, 2), ['  Waiting: 1 critical, 7 normal, 2 bulk']);
+    assert.deepEqual(waiting(0, 3, 0, 1, 0), ['  Waiting: 3 high, 1 low']);
+  });
+
+  test('words of others are one short plain line', () => {
+    const [row = '', note = ''] = rowsWith({
+      local: { pending: NONE, gates: [gate(`\u202e${'g'.repeat(500)}`, 'strict', 'd'.repeat(5000))] },
+    });
+    assert.match(row, /^ada - no unread, held at Stop: g+…$/);
+    assert.ok(row.length < 70 && note.length < 150, `${row} ${note}`);
+  });
+});
