@@ -1,6 +1,6 @@
 import type { PersonaWire } from '../app/status/wire.ts';
-import { byId, cloneOf, fill, setAttribute, wear } from './dom.ts';
-import { cardOf, groupsOf } from './present.ts';
+import { byId, cloneOf, fill, mark, part, setAttribute, wear } from './dom.ts';
+import { cardOf, groupsOf, MARKS } from './present.ts';
 
 const list = byId('personas');
 const cards = new Map<string, HTMLElement>();
@@ -37,6 +37,7 @@ function drawCard(persona: PersonaWire, now: number): HTMLElement {
     const link = card.querySelector('a');
     if (link !== null) setAttribute(link, 'href', `#persona=${fragment}`);
     wear(card, look, flags);
+    mark(part(card, '.marks'), MARKS, slots);
     fill(card, slots);
   });
 }

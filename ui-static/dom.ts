@@ -33,6 +33,24 @@ export function fill(root: ParentNode, slots: Slots): void {
   }
 }
 
+/** Shows those of `names` that have words, in this order, and no others. */
+export function mark(place: Element, names: readonly string[], slots: Slots): void {
+  const there = new Map([...place.children].map((one) => [one.getAttribute('data-slot'), one]));
+  let at = 0;
+  for (const name of names) {
+    const text = slots[name] ?? null;
+    const one = there.get(name) ?? document.createElement('span');
+    if (text === null) {
+      one.remove();
+      continue;
+    }
+    setAttribute(one, 'data-slot', name);
+    if (one.textContent !== text) one.textContent = text;
+    if (place.children[at] !== one) place.insertBefore(one, place.children[at] ?? null);
+    at += 1;
+  }
+}
+
 export function setAttribute(element: Element, name: string, value: string): void {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }

@@ -19,6 +19,9 @@ export interface Card {
   readonly slots: Slots;
 }
 
+/** The small marks of a card, in their order. Only those that have words stand on it: of a hundred cards each byte counts. */
+export const MARKS = ['urgent', 'low', 'held', 'warned', 'agent', 'muted', 'hidden', 'id'] as const;
+
 const WORDS = { up: 'Up', failing: 'Up, failing', down: 'Down', pending: 'Not checked yet', off: 'Paused' } as const;
 
 /** Other people's text is shown as it is, but no more of it than a person reads. */
@@ -48,7 +51,10 @@ export function cardOf(persona: PersonaWire, now: number): Card {
       since: persona.since === null || look === 'pending' ? null : `for ${spanOf(now - Date.parse(persona.since))}`,
       unread: numberOf(persona.unread, persona.unreadIs),
       unreadWord: 'unread',
-      urgent: (persona.urgent ?? 0) > 0 ? `${persona.urgent} urgent` : null,
+      urgent: urgentWords(persona),
+      low: priorityWords(persona.pending, [3, 4]),
+      held: gateWords(persona.gates, 'strict', 'Held at'),
+      warned: gateWords(persona.gates, 'soft', 'Warned at'),
       muted: persona.muted === null ? null : 'Muted',
       hidden: persona.hidden ? 'Hidden' : null,
       agent: persona.agent === 'gone' || persona.agent === 'stalled' ? `Agent ${persona.agent}` : null,
@@ -72,6 +78,36 @@ function lookOf({ state, reason, asOf }: PersonaWire): Card['look'] {
     case 'OFF':
       return 'off';
   }
+}
+
+/** Of the local hive it is known how urgent. */
+function urgentWords({ urgent, pending }: PersonaWire): string | null {
+  return priorityWords(pending, [0, 1]) ?? ((urgent ?? 0) > 0 ? `${urgent} urgent` : null);
+}
+
+export const PRIORITIES = ['critical', 'high', 'normal', 'low', 'bulk'] as const;
+/** As many or more. */
+const MOST_COUNTED = 1000;
+
+export function pendingNumber(n: number): string {
+  return numberOf(n, n >= MOST_COUNTED ? 'atLeast' : 'exact');
+}
+
+function priorityWords(pending: PersonaWire['pending'], priorities: readonly number[]): string | null {
+  const some = priorities.filter((at) => (pending?.[at] ?? 0) > 0);
+  if (some.length === 0) return null;
+  return some.map((at) => `${pendingNumber(pending?.[at] ?? 0)} ${PRIORITIES[at]}`).join(', ');
+}
+
+/** `Held at Stop: decision; PreToolUse: review`. */
+function gateWords(gates: PersonaWire['gates'], mode: 'strict' | 'soft', verb: string): string | null {
+  const byHook = Map.groupBy(
+    gates.filter((gate) => gate.mode === mode),
+    ({ hook }) => hook,
+  );
+  if (byHook.size === 0) return null;
+  const parts = [...byHook].map(([hook, of]) => `${hook}: ${of.map(({ id }) => id).join(', ')}`);
+  return capped(`${verb} ${parts.join('; ')}`, NAME_CHARS);
 }
 
 function freshOf({ asOf }: PersonaWire, now: number, stale: boolean): string {

@@ -1,8 +1,9 @@
 import type { PersonaWire } from '../app/status/wire.ts';
 import { type Acts, startActs } from './acts.ts';
 import type { Chart } from './chart.ts';
-import { cloneOf, copies, fill, part, wear } from './dom.ts';
-import { cardOf, spanOf } from './present.ts';
+import { cloneOf, copies, fill, mark, part, wear } from './dom.ts';
+import { drawLocal } from './local.ts';
+import { cardOf, MARKS, spanOf } from './present.ts';
 import { type Story, startStory } from './story.ts';
 
 export interface View {
@@ -103,7 +104,10 @@ function showOne(root: HTMLElement, fragment: string, needToken: () => void): Sh
       }
       const { look, flags, slots } = cardOf(persona, now);
       wear(body, look, flags);
-      fill(body, { ...slots, where: `in ${persona.source}`, mutedWords: mutedWords(persona.muted, now) });
+      const words = { ...slots, muted: mutedWords(persona.muted, now), where: `in ${persona.source}` };
+      mark(part(body, '.marks'), MARKS, words);
+      fill(body, words);
+      drawLocal(body, persona);
       acts.draw(persona);
       story.draw(persona, now);
       const due = !begun || persona.unread !== unread || performance.now() - chartAt > CHART_EVERY_MS;

@@ -1,5 +1,5 @@
 import type { Instant } from '../../core/model/index.ts';
-import { CLOSED, cardOf, causeOf, groupsOf, type Slots, summaryOf } from '../../ui-static/present.ts';
+import { CLOSED, cardOf, causeOf, groupsOf, MARKS, type Slots, summaryOf } from '../../ui-static/present.ts';
 import type { PersonaWire, StatusWire } from './wire.ts';
 
 /**
@@ -20,11 +20,14 @@ export function pageRenderer(template: string): (status: StatusWire | null, now:
       .replace('href="#persona="', 'href="#persona={{fragment}}"')
       .replace('data-look=""', 'data-look="{{look}}"')
       .replace('href="#pending"', 'href="#{{look}}"')
-      .replace('data-flags=""', 'data-flags="{{flags}}"'),
+      .replace('data-flags=""', 'data-flags="{{flags}}"')
+      .replace('<p class="marks"></p>', '<p class="marks">{{marks}}</p>'),
   );
   const cardHtml = (persona: PersonaWire, now: Instant): string => {
     const { id, fragment, look, flags, slots } = cardOf(persona, now);
-    return card({ ...slots, personaId: id, fragment, look, flags });
+    const marks = MARKS.filter((name) => typeof slots[name] === 'string');
+    const html = marks.map((name) => `<span data-slot="${name}">${escaped(slots[name] ?? '')}</span>`);
+    return card({ ...slots, personaId: id, fragment, look, flags }, { marks: html.join('') });
   };
   return (status, now) => {
     const { look, title, slots } = status === null ? CLOSED : summaryOf(status);

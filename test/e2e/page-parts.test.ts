@@ -107,6 +107,28 @@ describe('what is shown', () => {
     assert.equal(capped('abc', 3), 'abc');
   });
 
+  test('what is critical, high, low or bulk is told by number, what is normal is not; 1000 is as many or more', () => {
+    const { slots } = cardOf(personaOf('ada', { unread: 1009, urgent: 3, pending: [1, 2, 4, 1000, 2] }), 0);
+    assert.deepEqual([slots.urgent, slots.low], ['1 critical, 2 high', '1000+ low, 2 bulk']);
+    const calm = cardOf(personaOf('ada', { unread: 4, pending: [0, 0, 4, 0, 0] }), 0);
+    assert.deepEqual([calm.slots.urgent, calm.slots.low], [null, null]);
+    assert.equal(cardOf(personaOf('eve', { unread: 4, urgent: 3 }), 0).slots.urgent, '3 urgent', 'another hive');
+  });
+
+  test('open gates are told by mode and hook', () => {
+    const gates = [
+      { id: 'decision', hook: 'Stop', mode: 'strict' },
+      { id: 'commit-push', hook: 'Stop', mode: 'soft' },
+      { id: 'review', hook: 'PreToolUse', mode: 'strict' },
+      { id: 'tests', hook: 'Stop', mode: 'strict' },
+    ] as const;
+    const { slots } = cardOf(personaOf('ada', { gates: [...gates] }), 0);
+    assert.equal(slots.held, 'Held at Stop: decision, tests; PreToolUse: review');
+    assert.equal(slots.warned, 'Warned at Stop: commit-push');
+    const many = { id: 'g'.repeat(32), hook: 'Stop', mode: 'strict' } as const;
+    assert.ok((cardOf(personaOf('ada', { gates: Array(50).fill(many) }), 0).slots.held?.length ?? 0) < 300);
+  });
+
   test('of a delivered number nobody is said to have seen it', () => {
     const card = cardOf(personaOf('ada', { asOf: '2026-01-01T00:00:00.000000+00:00' }), Date.UTC(2026, 0, 1, 0, 5));
     assert.equal(card.slots.fresh, 'checked 5 min ago');
