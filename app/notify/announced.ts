@@ -26,12 +26,20 @@ export interface Announced {
   readonly personas: readonly PersonaId[];
 }
 
-/** What outlives the process. */
 export type AnnouncedByKey = Readonly<Record<`outage:${string}`, Announced>>;
+
+/** Open decisions that a person was shown, or that a pause, a mute or a hidden persona left to the menu. */
+export type ToldDecisions = Readonly<Record<`decision:${number}`, true>>;
+
+/** What outlives the process. */
+export interface Kept {
+  readonly outages: AnnouncedByKey;
+  readonly decisions: ToldDecisions;
+}
 
 /** Where it is kept. */
 export interface Announcements {
-  load(): AnnouncedByKey;
+  load(): Kept;
   /** Replaces what is kept, durably. @throws Fault `database` */
-  save(announced: AnnouncedByKey): void;
+  save(kept: Kept): void;
 }

@@ -1,7 +1,7 @@
 import { Fault } from '../../core/model/index.ts';
 import { type Database, migrate, transaction } from '../../core/state/index.ts';
-import type { Announced, AnnouncedByKey, Announcements } from './announced.ts';
-import { outageKey } from './banner.ts';
+import type { Announced, Announcements } from './announced.ts';
+import { decisionKey, outageKey } from './banner.ts';
 
 const STEPS = [
   `CREATE TABLE announcements (
@@ -14,6 +14,7 @@ const STEPS = [
      personas TEXT NOT NULL CHECK (json_valid(personas))
    ) STRICT`,
   `ALTER TABLE announcements ADD COLUMN over REAL`,
+  `CREATE TABLE announced_decisions (id INTEGER PRIMARY KEY) STRICT`,
 ] as const;
 
 interface Row {
@@ -28,7 +29,8 @@ interface Row {
 }
 
 /**
- * What a person was shown of outages, in the tray's database; what is down, and what an agent was told, stand elsewhere.
+ * What a person was shown of outages and decisions, in the tray's database; what is down or open, and what an agent was
+ * told, stand elsewhere.
  *
  * A row is written after the desktop took the banner: a `kill -9` in between shows the same banner once more after the
  * restart, and can never lose one.
@@ -38,18 +40,26 @@ interface Row {
 export function keptAnnouncements(db: Database): Announcements {
   migrate(db, 'announcements', STEPS);
   const all = db.prepare<Row>('SELECT * FROM announcements ORDER BY since');
+  const decisions = db.prepare<{ readonly id: number }>('SELECT id FROM announced_decisions');
   const clear = db.prepare('DELETE FROM announcements');
+  const clearDecisions = db.prepare('DELETE FROM announced_decisions');
+  const insertDecision = db.prepare('INSERT INTO announced_decisions (id) VALUES (?)');
   const insert = db.prepare(
     'INSERT INTO announcements (cause, scope, source, opens, since, at, over, personas) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
   return {
-    load: () => Object.fromEntries(all.all().map((row) => [outageKey(row.cause), announcedOf(row, db.path)])),
-    save: (announced: AnnouncedByKey) =>
+    load: () => ({
+      outages: Object.fromEntries(all.all().map((row) => [outageKey(row.cause), announcedOf(row, db.path)])),
+      decisions: Object.fromEntries(decisions.all().map(({ id }) => [decisionKey(id), true])),
+    }),
+    save: (kept) =>
       transaction(db, () => {
         clear.run();
-        for (const { cause, since, at, over, personas } of Object.values(announced)) {
+        for (const { cause, since, at, over, personas } of Object.values(kept.outages)) {
           insert.run(cause.key, cause.scope, cause.source, cause.opens, since, at, over, JSON.stringify(personas));
         }
+        clearDecisions.run();
+        for (const key of Object.keys(kept.decisions)) insertDecision.run(Number(key.slice('decision:'.length)));
       }),
   };
 }

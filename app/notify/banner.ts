@@ -5,7 +5,7 @@ import type { Opens } from '../open/index.ts';
  * What one banner is about; the desktop shows at most one banner a key, and a newer one replaces it in place.
  * The prefix keeps a persona called `__proto__` from being anything but a name.
  */
-export type BannerKey = `mail:${string}` | 'crowd' | `outage:${string}` | 'test';
+export type BannerKey = `mail:${string}` | 'crowd' | `outage:${string}` | `decision:${number}` | 'decisions' | 'test';
 
 export function mailKey(persona: PersonaId): `mail:${string}` {
   return `mail:${persona}`;
@@ -16,15 +16,22 @@ export function outageKey(cause: string): `outage:${string}` {
   return `outage:${cause}`;
 }
 
+export function decisionKey(id: number): `decision:${number}` {
+  return `decision:${id}`;
+}
+
 /** What a click asks for: an action by its name in the table of actions, and its params. */
 export interface Wanted {
   readonly name: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
+/** One for each option of a decision that has a button; more than three no desktop shows. */
+export const ANSWERS = ['answer-1', 'answer-2', 'answer-3'] as const;
+
 /** Beside the click on the banner itself; a desktop that has no buttons leaves them out. */
 export interface Button {
-  readonly id: 'open' | 'read' | 'mute';
+  readonly id: 'open' | 'read' | 'mute' | (typeof ANSWERS)[number];
   readonly label: string;
   readonly wants: Wanted;
 }
@@ -32,12 +39,12 @@ export interface Button {
 /** One notification, ready but for the escaping that only the desktop's driver can decide. */
 export interface Banner {
   readonly key: BannerKey;
-  readonly is: 'mail' | 'outage' | 'recovery' | 'test';
+  readonly is: 'mail' | 'outage' | 'recovery' | 'decision' | 'test';
   /** One line of plain text, already cleaned and cut (text.ts). */
   readonly title: string;
   /** Plain text, already cleaned and cut; may be empty. */
   readonly body: string;
-  /** `critical` is for outages only: many desktops show it even in "do not disturb" and never expire it. */
+  /** `critical` is for outages, and decisions that hold somebody up or are urgent: many desktops show it even in "do not disturb" and never expire it. */
   readonly urgency: 'normal' | 'high' | 'critical';
   readonly opens: Opens;
   readonly buttons: readonly Button[];
@@ -45,7 +52,7 @@ export interface Banner {
 
 /**
  * What a click on the banner, or on one of its buttons, asks for; null for a button that it does not have. Mail opens the
- * persona's session, an outage the page, where its reason and next step stand.
+ * persona's session; an outage the page, where its reason and next step stand, and a decision too, where text can be written.
  */
 export function wantedBy(banner: Banner, part: 'banner' | Button['id'], activationToken: string | null): Wanted | null {
   const token = activationToken === null ? {} : { activationToken };

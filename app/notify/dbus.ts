@@ -1,5 +1,5 @@
 import { BusError, type BusSignal, type SessionBus } from '../desktop/index.ts';
-import type { Banner, BannerKey, Button } from './banner.ts';
+import { ANSWERS, type Banner, type BannerKey, type Button } from './banner.ts';
 import type { DriverListener, DriverState, Identity, NotifyDriver, OpenDriver, Part } from './driver.ts';
 import { CATEGORY, SOUND } from './hints.ts';
 import { markupOf } from './text.ts';
@@ -12,7 +12,7 @@ const BUS = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface
 const URGENCY = { normal: 1, high: 1, critical: 2 } as const;
 /** The name that the specification gives to a click on the banner itself. */
 const CLICK = 'default';
-const BUTTONS: ReadonlySet<string> = new Set<Button['id']>(['open', 'read', 'mute']);
+const BUTTONS: ReadonlySet<string> = new Set<Button['id']>(['open', 'read', 'mute', ...ANSWERS]);
 /** NotificationClosed: 1 expired, 2 dismissed by the user, 3 by CloseNotification (ours is not waited for), 4 undefined. */
 const DISMISSED = 2;
 const CLOSE_MS = 5000;

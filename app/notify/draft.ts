@@ -2,9 +2,9 @@ import type { Until } from '../../core/board/index.ts';
 import type { Instant, PersonaId } from '../../core/model/index.ts';
 import type { Announced } from './announced.ts';
 import { type Banner, type BannerKey, mailKey } from './banner.ts';
-import type { OutageState, PersonaState, PolicyState, Rules } from './state.ts';
+import type { DecisionState, OutageState, PersonaState, PolicyState, Rules } from './state.ts';
 
-type Table = 'muted' | 'hidden' | 'personas' | 'outages' | 'announced' | 'open';
+type Table = 'muted' | 'hidden' | 'personas' | 'outages' | 'announced' | 'decisions' | 'toldDecisions' | 'open';
 
 /**
  * One decision in the making: the next state, copied table by table at its first change only (a storm of a thousand
@@ -52,8 +52,20 @@ export class Draft {
     else this.#own('announced')[key] = announced;
   }
 
+  setDecision(key: `decision:${number}`, decision: DecisionState | null): void {
+    if (decision === null) delete this.#own('decisions')[key];
+    else this.#own('decisions')[key] = decision;
+  }
+
+  setTold(key: `decision:${number}`, isTold: boolean): void {
+    if (isTold) this.#own('toldDecisions')[key] = true;
+    else delete this.#own('toldDecisions')[key];
+  }
+
   set(
-    part: Partial<Pick<PolicyState, 'crowd' | 'bubbles' | 'paused' | 'quiet' | 'catchingUpUntil' | 'desktop'>>,
+    part: Partial<
+      Pick<PolicyState, 'asking' | 'crowd' | 'bubbles' | 'paused' | 'quiet' | 'catchingUpUntil' | 'desktop'>
+    >,
   ): void {
     this.#state = { ...this.#state, ...part };
   }

@@ -3,7 +3,7 @@ import { FAULTS, Fault, type FaultCode, type Instant, type PersonaId } from '../
 
 /** What the board already shows, as the facts that led there: so it does not matter who was started first. */
 export function factsOf(snapshot: Snapshot, at: Instant): Fact[] {
-  const { paused, quietHours, quiet } = snapshot;
+  const { paused, quietHours, quiet, decisions } = snapshot;
   const facts: Fact[] = [
     { is: 'muted', at, persona: null, until: paused },
     { is: 'quiet', at, on: quietHours, until: quiet },
@@ -29,6 +29,8 @@ export function factsOf(snapshot: Snapshot, at: Instant): Fact[] {
       facts.push({ is: 'failed', at, persona, reach, fault });
     }
   }
+  // None may also be none yet, and it would be forgotten what a person was told of.
+  if (decisions.length > 0) facts.push({ is: 'asked', at, decisions });
   return facts;
 }
 

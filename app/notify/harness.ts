@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Fact, Until } from '../../core/board/index.ts';
+import type { Fact, OpenDecision, Until } from '../../core/board/index.ts';
 import type { NewEvent } from '../../core/events/index.ts';
 import { type Count, exactly, Fault, type Instant } from '../../core/model/index.ts';
-import type { AnnouncedByKey } from './announced.ts';
+import type { Kept } from './announced.ts';
 import type { Banner, BannerKey } from './banner.ts';
 import { type Decision, decide, type PolicyInput } from './policy.ts';
 import { openPolicy, RULES } from './state.ts';
@@ -15,7 +15,7 @@ const T0: Instant = 1_000_000_000;
 export class Scene {
   at = T0;
   rules = RULES;
-  state = openPolicy({});
+  state = openPolicy({ outages: {}, decisions: {} });
   readonly screen = new Map<BannerKey, Banner>();
   readonly transcript: string[] = [];
   broken = false;
@@ -44,7 +44,8 @@ export class Scene {
 
   /** `kill -9`, and a new start: only what was announced is left, and the screen. */
   restart(): void {
-    this.state = openPolicy(JSON.parse(JSON.stringify(this.state.announced)) as AnnouncedByKey);
+    const kept: Kept = { outages: this.state.announced, decisions: this.state.toldDecisions };
+    this.state = openPolicy(JSON.parse(JSON.stringify(kept)) as Kept);
     this.#wakeAt = null;
   }
 
@@ -85,6 +86,11 @@ export class Scene {
 
   hide(persona: string, hidden = true): void {
     this.facts({ is: 'hidden', at: this.at, persona, hidden });
+  }
+
+  /** All that is open. */
+  asked(...decisions: OpenDecision[]): void {
+    this.facts({ is: 'asked', at: this.at, decisions });
   }
 
   quiet(until: Until): void {
@@ -148,6 +154,27 @@ export function looked(persona: string, at: Instant, unread: Count): Fact {
 export function down(persona: string, at: Instant, key: string, scope: 'persona' | 'source' | 'machine'): Fact {
   const fault = new Fault('refused', `http://127.0.0.1:7474 refused the connection`, { is: scope, key });
   return { is: 'failed', at, persona, reach: { is: 'down', since: at, failures: 3, why: 'refused' }, fault };
+}
+
+/** A question of ada with two options. */
+export function asks(id: number, of: Partial<OpenDecision> = {}): OpenDecision {
+  return {
+    id,
+    persona: 'ada',
+    prompt: `Question ${id}?`,
+    context: null,
+    options: [
+      { id: 'yes', short: 'Merge', label: 'Merge it now' },
+      { id: 'no', short: 'Wait', label: 'Wait for the build' },
+    ],
+    freeText: false,
+    fallback: null,
+    urgency: 'normal',
+    blocking: false,
+    created: T0 + id,
+    expires: null,
+    ...of,
+  };
 }
 
 export function newEvent(persona: string, id: number, part: Partial<NewEvent>): NewEvent {

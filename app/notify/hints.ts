@@ -5,6 +5,7 @@ export const CATEGORY: Readonly<Record<Banner['is'], string>> = {
   mail: 'email.arrived',
   outage: 'network.disconnected',
   recovery: 'network.connected',
+  decision: 'x-hivebar.decision',
   test: 'x-hivebar.test',
 };
 
@@ -13,5 +14,6 @@ export const SOUND: Readonly<Record<Banner['is'], string>> = {
   mail: 'message-new-email',
   outage: 'network-connectivity-lost',
   recovery: 'network-connectivity-established',
+  decision: 'dialog-question',
   test: 'message-new-email',
 };

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Until } from '../../core/board/index.ts';
+import { isPressing, type OpenDecision, type Until } from '../../core/board/index.ts';
 import { exactly, type Instant } from '../../core/model/index.ts';
-import { type Banner, type BannerKey, outageKey } from './banner.ts';
-import { Scene } from './harness.ts';
+import { type Banner, type BannerKey, decisionKey, outageKey } from './banner.ts';
+import { asks, Scene } from './harness.ts';
 import type { PolicyInput } from './policy.ts';
 import { RULES } from './state.ts';
 
 type Is =
   | 'mail'
   | 'urgent'
+  | 'ask'
+  | 'answer'
   | 'read'
   | 'down'
   | 'up'
@@ -46,6 +48,8 @@ const EVENTS = [
   move(4, 2, 'mail'),
   move(1, 2, 'urgent'),
   move(2, 3, 'read'),
+  move(3, 5, 'ask'),
+  move(2, 20, 'answer'),
   move(3, 1, 'down'),
   move(3, 1, 'up'),
   move(1, 60, 'pause', 'quiet', 'mute'),
@@ -64,6 +68,11 @@ class Watched extends Scene {
   quietUntil: Until = NEVER;
   /** The last word about each outage that a person has not heard the end of. */
   readonly #told = new Map<BannerKey, Banner['is']>();
+  /** Those that are open, and what became of each that was ever asked. */
+  open: OpenDecision[] = [];
+  #lastDecision = 0;
+  readonly #shownDecisions = new Set<number>();
+  readonly #ownBanners: Instant[] = [];
   readonly #mailAt = new Map<BannerKey, Instant>();
   /** Each first word of an outage and each recovery. */
   readonly edges: string[] = [];
@@ -83,6 +92,13 @@ class Watched extends Scene {
         break;
       case 'urgent':
         if (!isDown) this.#mail(p, unread, n + 1, 1);
+        break;
+      case 'ask':
+        this.#ask(p, n);
+        break;
+      case 'answer':
+        this.open = this.open.filter((_, i) => i % (n + 1) !== 0);
+        this.asked(...this.open);
         break;
       case 'read':
         if (isDown) break;
@@ -171,6 +187,7 @@ class Watched extends Scene {
   /** `kill -9` and a new start: the board says the same again. */
   newRun(): void {
     this.restart();
+    this.#ownBanners.length = 0;
     this.#mailAt.clear();
     this.screen.clear(); // a stop takes the banners down; after a kill the desktop lets them expire
     this.mute(null, this.paused);
@@ -178,6 +195,7 @@ class Watched extends Scene {
     for (const [p, until] of this.muted) this.mute(p, until);
     for (const p of this.hidden) this.hide(p);
     this.joined(...PERSONAS);
+    this.asked(...this.open);
     for (const p of PERSONAS) this.settleReach(p);
   }
 
@@ -202,6 +220,40 @@ class Watched extends Scene {
     this.told(p, ...Array.from({ length: count }, () => 'text'));
   }
 
+  /** Of every kind: low, normal and high, and who stands still until the answer. */
+  #ask(persona: string, n: number): void {
+    for (let i = 0; i <= n % 5; i += 1) {
+      this.#lastDecision += 1;
+      const urgency = (['low', 'normal', 'high'] as const)[this.#lastDecision % 3] ?? 'normal';
+      this.open = [...this.open, asks(this.#lastDecision, { persona, urgency, blocking: n === 5 })];
+    }
+    this.asked(...this.open);
+  }
+
+  #checkDecision({ key, urgency, body }: Banner): void {
+    const now = Object.values(this.state.decisions).filter(({ said }) => said === 'handed');
+    const about = now.filter(({ banner, id }) => (key === 'decisions' ? banner === 'crowd' : key === decisionKey(id)));
+    assert.ok(about.length > 0, 'nothing is told again');
+    for (const { id, persona } of about) {
+      assert.ok(
+        this.open.some((one) => one.id === id),
+        'it is open',
+      );
+      assert.ok(!this.#isHushed(persona), 'nothing for muted or hidden personas');
+      assert.ok(!this.#shownDecisions.has(id), 'it was not shown before');
+      this.#shownDecisions.add(id);
+      if (this.#lasts(this.quietUntil)) assert.equal(this.open.find((one) => one.id === id)?.urgency, 'high');
+    }
+    if (about.some(isPressing)) assert.equal(urgency, 'critical');
+    if (key === 'decisions') {
+      for (const p of PERSONAS) if (this.#isHushed(p)) assert.doesNotMatch(body, new RegExp(`\\b${p}\\b`));
+      return;
+    }
+    const lately = this.#ownBanners.filter((at) => this.at - at < RULES.crowdWithinMs);
+    assert.ok(lately.length < RULES.decisionsAbove, 'at most three in ten seconds');
+    this.#ownBanners.push(this.at);
+  }
+
   #until(choice: number, seconds: number): Until {
     if (choice === 0) return { is: 'forever' };
     return choice === 1 ? NEVER : { is: 'at', at: this.at + seconds * 1000 };
@@ -218,10 +270,12 @@ class Watched extends Scene {
   #check(banner: Banner): void {
     assert.ok(!this.#lasts(this.paused), 'nothing is shown while paused');
     if (this.#lasts(this.quietUntil)) {
-      assert.ok(banner.is === 'mail' && this.rules.urgentBreaksQuiet, 'in quiet hours at most urgent mail');
-      assert.match(banner.title, /urgent/);
+      const may = banner.is === 'mail' || banner.is === 'decision';
+      assert.ok(may && this.rules.urgentBreaksQuiet, 'in quiet hours at most what is urgent');
+      if (banner.is === 'mail') assert.match(banner.title, /urgent/);
     }
-    if (banner.is === 'mail') this.#checkMail(banner);
+    if (banner.is === 'decision') this.#checkDecision(banner);
+    else if (banner.is === 'mail') this.#checkMail(banner);
     else this.#checkEdge(banner);
   }
 
@@ -297,6 +351,16 @@ for (const urgentBreaksQuiet of [false, true]) {
             assert.ok(!scene.screen.has(`mail:${p}`), 'what was read is gone');
           }
         }
+        const open = scene.open.map(({ id }) => decisionKey(id));
+        assert.deepEqual(
+          new Set(Object.keys(scene.state.toldDecisions)),
+          new Set(open),
+          'whoever may be told of a decision is, and what is closed is forgotten',
+        );
+        for (const [key, { is }] of scene.screen) {
+          if (is === 'decision' && key !== 'decisions') assert.ok(open.includes(key as (typeof open)[number]), key);
+        }
+        if (open.length === 0) assert.ok(!scene.screen.has('decisions'), 'what was answered is gone');
         const before = scene.transcript.length;
         scene.wait(10_000);
         assert.equal(scene.transcript.length, before, 'and then there is silence');

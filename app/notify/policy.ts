@@ -1,6 +1,7 @@
 import type { Fact } from '../../core/board/index.ts';
 import type { Event, NewEvent } from '../../core/events/index.ts';
 import type { Instant } from '../../core/model/index.ts';
+import * as asked from './asked.ts';
 import type { Banner, BannerKey } from './banner.ts';
 import { Draft } from './draft.ts';
 import * as mail from './mail.ts';
@@ -39,9 +40,13 @@ export function decide(state: PolicyState, input: PolicyInput, rules: Rules = RU
   const draft = new Draft(state, input.at, rules);
   take(draft, input);
   mail.withdrawIdle(draft);
+  asked.withdrawIdle(draft);
   const voice = voiceOf(draft);
   outage.settle(draft, voice);
-  if (voice === 'all' || voice === 'urgent') mail.announce(draft, voice);
+  if (voice === 'all' || voice === 'urgent') {
+    asked.announce(draft, voice);
+    mail.announce(draft, voice);
+  }
   return { state: draft.state, show: draft.show, withdraw: draft.withdraw, wakeAt: draft.wakeAt };
 }
 
@@ -56,13 +61,12 @@ function take(draft: Draft, input: PolicyInput): void {
       draft.set({ desktop: { is: 'hears' } });
       return;
     case 'shown':
-      if (input.banner.is !== 'mail') outage.shown(draft, input.banner);
+      shown(draft, input.banner);
       return;
     case 'refused':
       draft.set({ desktop: { is: 'deaf', until: input.at + draft.rules.deafMs } });
       // It stays open: the banner it should have replaced may still be there, and withdrawing none does no harm.
-      if (input.banner.is === 'mail') mail.refused(draft, input.banner.key);
-      else outage.refused(draft, input.banner);
+      refused(draft, input.banner);
       return;
     case 'clicked':
       draft.take(input.key);
@@ -74,11 +78,42 @@ function take(draft: Draft, input: PolicyInput): void {
   }
 }
 
+function shown(draft: Draft, banner: Banner): void {
+  switch (banner.is) {
+    case 'outage':
+    case 'recovery':
+      outage.shown(draft, banner);
+      return;
+    case 'decision':
+      asked.shown(draft, banner.key);
+      return;
+    case 'mail': // it counts as told once it was handed over
+    case 'test':
+  }
+}
+
+function refused(draft: Draft, banner: Banner): void {
+  switch (banner.is) {
+    case 'outage':
+    case 'recovery':
+      outage.refused(draft, banner);
+      return;
+    case 'decision':
+      asked.refused(draft, banner.key);
+      return;
+    case 'mail':
+      mail.refused(draft, banner.key);
+      return;
+    case 'test':
+  }
+}
+
 /** What may be shown now: as the desktop takes banners, and as the person wants them. */
 function voiceOf(draft: Draft): Voice {
   const { desktop, paused, quiet } = draft.state;
   if (draft.silent(paused)) {
     mail.swallowAll(draft);
+    asked.swallowAll(draft);
     if (paused.is === 'at') draft.wake(paused.at);
     return 'none';
   }
@@ -106,7 +141,9 @@ function fold(draft: Draft, fact: Fact): void {
     case 'recalled':
     case 'autostart':
     case 'local':
+      return;
     case 'asked':
+      asked.asked(draft, fact.decisions);
       return;
     case 'gap':
       // A clock that was set back must not keep the desktop deaf until it has caught up.

@@ -8,13 +8,15 @@ import { exactly, Fault } from '../../core/model/index.ts';
 import type { Log } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
-import type { Announcements } from './announced.ts';
+import type { Announcements, Kept } from './announced.ts';
 import { keptAnnouncements } from './announcements.node.ts';
 import type { Banner, BannerKey, Wanted } from './banner.ts';
 import { noDriver } from './choose.node.ts';
 import type { DriverListener, OpenDriver } from './driver.ts';
+import { asks } from './harness.ts';
 import { type Notifications, startNotify } from './start-notify.ts';
 
+const NOTHING_KEPT: Kept = { outages: {}, decisions: {} };
 const VITAL = { is: 'unknown', why: 'not-reported' } as const;
 
 /** A desktop that a test can break, hold up, and click on. */
@@ -217,7 +219,7 @@ test('without any desktop all goes on, with one line', async (t) => {
   const clock = fakeClock();
   const board = createBoard();
   const log: Log = { info: (line) => void lines.push(line), warn: (line) => void lines.push(line), error: () => {} };
-  const announcements: Announcements = { load: () => ({}), save: () => {} };
+  const announcements: Announcements = { load: () => NOTHING_KEPT, save: () => {} };
   const running = startNotify({
     board,
     told: [],
@@ -478,7 +480,7 @@ test('a banner to try it out, without a desktop, says why there is none', async 
     board,
     told: [],
     openDriver: noDriver('no session bus'),
-    announcements: { load: () => ({}), save: () => {} },
+    announcements: { load: () => NOTHING_KEPT, save: () => {} },
     act: () => {},
     clock,
     log,
@@ -536,4 +538,115 @@ test('a banner on its way at the end is waited for, and then it is known', async
   board.put(down(clock, 'ada'));
   await clock.advance(5000);
   assert.deepEqual(desktop.said, ['show kijito down: ada', 'closed']);
+});
+
+function asked(board: Board, clock: FakeClock, ...ids: number[]): void {
+  board.put({ is: 'asked', at: clock.now(), decisions: ids.map((id) => asks(id)) });
+}
+
+test('a decision: a click on a button answers it, once; a click on the banner opens its persona', async (t) => {
+  const { clock, desktop, clicks, start } = rig(t);
+  const board = start();
+  join_(board, clock, 'ada');
+  asked(board, clock, 7, 8);
+  await clock.advance(10);
+  assert.deepEqual([...desktop.titles.keys()], ['decision:7', 'decision:8']);
+  desktop.listener?.clicked('decision:7', 'answer-2', 'token');
+  desktop.listener?.clicked('decision:7', 'answer-1', 'token');
+  desktop.listener?.clicked('decision:7', 'answer-2', 'token');
+  desktop.listener?.clicked('decision:8', 'answer-3', null);
+  desktop.listener?.clicked('decision:8', 'banner', 'token');
+  await clock.advance(10);
+  assert.deepEqual(clicks, [
+    { name: 'decide', params: { decision: 7, select: 'no' } },
+    { name: 'page', params: { persona: 'ada', activationToken: 'token' } },
+  ]);
+  assert.deepEqual([...desktop.titles.keys()], []);
+  asked(board, clock);
+  await clock.advance(10);
+  assert.equal(desktop.said.filter((line) => line.startsWith('show')).length, 2);
+});
+
+test('a decision that is answered elsewhere is withdrawn, never before its banner was shown', async (t) => {
+  const { clock, desktop, start } = rig(t);
+  const board = start();
+  join_(board, clock, 'ada');
+  const go = Promise.withResolvers<void>();
+  desktop.hold = go.promise;
+  asked(board, clock, 7);
+  await clock.advance(10);
+  asked(board, clock);
+  await clock.advance(10);
+  assert.deepEqual(desktop.said, []);
+  go.resolve();
+  await clock.advance(10);
+  assert.deepEqual(desktop.said, ['show ada asks', 'withdraw decision:7']);
+});
+
+test('over stops and kills a decision is announced once; killed before it is saved, once more, and never lost', async (t) => {
+  const { clock, desktop, start, stop, kill } = rig(t);
+  const again = (board: Board, ...ids: number[]): void => {
+    join_(board, clock, 'ada');
+    asked(board, clock, ...ids);
+  };
+  again(start(), 1);
+  await clock.advance(10);
+  await stop();
+  again(start(), 1, 2);
+  await clock.advance(10);
+  kill();
+  // The notifications listen to a board that has it already.
+  const third = start((board) => again(board, 1, 2));
+  await clock.advance(2000);
+  const shows = (): string[] => desktop.said.filter((line) => line.startsWith('show'));
+  assert.deepEqual(shows(), ['show ada asks', 'show ada asks']);
+  desktop.onShown = kill;
+  asked(third, clock, 1, 2, 3);
+  await clock.advance(20);
+  desktop.onShown = () => {};
+  again(start(), 1, 2, 3);
+  await clock.advance(10);
+  assert.equal(shows().length, 4);
+  await stop();
+  again(start(), 1, 2, 3);
+  await clock.advance(2000);
+  assert.equal(shows().length, 4);
+});
+
+test('what was announced is kept while a board has not looked yet, and forgotten when it is not open any more', async (t) => {
+  const { clock, desktop, path, start, stop } = rig(t);
+  const kept = (): unknown => {
+    using db = openDatabase(path);
+    const rows = db.prepare<{ id: number }>('SELECT id FROM announced_decisions ORDER BY id').all();
+    return rows.map(({ id }) => id);
+  };
+  const first = start();
+  join_(first, clock, 'ada');
+  asked(first, clock, 1, 2);
+  await clock.advance(10);
+  await stop();
+  const second = start((board) => join_(board, clock, 'ada'));
+  await clock.advance(2000);
+  assert.deepEqual(kept(), [1, 2]);
+  asked(second, clock, 2);
+  await clock.advance(10);
+  assert.deepEqual(kept(), [2]);
+  await stop();
+  const third = start();
+  asked(third, clock);
+  await clock.advance(10);
+  assert.deepEqual(kept(), []);
+  assert.equal(desktop.said.filter((line) => line.startsWith('show')).length, 2);
+});
+
+test('the same decisions, and what waits for personas, cost not even a timer', async (t) => {
+  const { clock, start } = rig(t);
+  const board = start();
+  join_(board, clock, 'ada');
+  asked(board, clock, 1, 2);
+  await clock.advance(5000);
+  const before = clock.waiting;
+  asked(board, clock, 1, 2);
+  board.put({ is: 'local', at: clock.now(), persona: 'ada', local: { pending: [0, 0, 1, 0, 0], gates: [] } });
+  assert.equal(clock.waiting, before);
 });

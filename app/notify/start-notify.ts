@@ -1,6 +1,6 @@
-import type { Board, Fact } from '../../core/board/index.ts';
+import { type Board, type Fact, type OpenDecision, sameDecisions } from '../../core/board/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
-import type { AnnouncedByKey, Announcements } from './announced.ts';
+import type { Announcements, Kept } from './announced.ts';
 import { type Banner, type BannerKey, type Wanted, wantedBy } from './banner.ts';
 import type { DriverState, NotifyDriver, OpenDriver, Part } from './driver.ts';
 import { factsOf, silenceOf } from './facts-of.ts';
@@ -49,7 +49,7 @@ const SLEEP_MS = 60_000;
 /**
  * Runs the notifications: hands the board's facts to the policy, and what it decides to the desktop.
  *
- * Order for an outage: the desktop takes the banner, then it counts as announced and is saved. A `kill -9` in between
+ * Order for an outage and a decision: the desktop takes the banner, then it counts as announced and is saved. A `kill -9` in between
  * repeats one banner after the restart; none is ever lost.
  *
  * @throws Fault `database` when what was announced before cannot be read
@@ -68,7 +68,9 @@ class Notify implements Notifications {
   readonly #driver: NotifyDriver;
   readonly #facts: Disposable;
   #state;
-  #saved: AnnouncedByKey;
+  #saved: Kept;
+  /** As last heard; null: nothing yet. */
+  #asked: readonly OpenDecision[] | null = null;
   #waiting: Fact[] = [];
   #flush: Disposable | null = null;
   #tick: Disposable | null = null;
@@ -112,7 +114,11 @@ class Notify implements Notifications {
 
   /** A storm is one decision, and 60 personas are one cause. */
   #hear(fact: Fact): void {
-    if (fact.is === 'surface' || this.#over) return;
+    if (fact.is === 'surface' || fact.is === 'local' || this.#over) return;
+    if (fact.is === 'asked') {
+      if (this.#asked !== null && sameDecisions(this.#asked, fact.decisions)) return;
+      this.#asked = fact.decisions;
+    }
     this.#waiting.push(fact);
     this.#flush ??= this.#clock.after(GATHER_MS, () => {
       const told = this.#waiting.reduce((n, { is }) => n + (is === 'told' ? 1 : 0), 0);
@@ -142,7 +148,7 @@ class Notify implements Notifications {
     if (this.#over) return;
     const decision = decide(this.#state, input, this.#rules);
     this.#state = decision.state;
-    this.#save(decision.state.announced);
+    this.#save({ outages: decision.state.announced, decisions: decision.state.toldDecisions });
     for (const key of decision.withdraw) void this.#inTurn(key, () => this.#withdraw(key));
     for (const banner of decision.show) void this.#inTurn(banner.key, () => this.#show(banner));
     this.#sleepUntil(decision.wakeAt);
@@ -229,7 +235,9 @@ class Notify implements Notifications {
     this.#decide({ is: 'clicked', at: this.#clock.now(), key });
     if (banner === undefined || this.#over) return;
     const wanted = wantedBy(banner, part, activationToken);
-    if (wanted !== null) this.#act(wanted);
+    if (wanted === null) return;
+    if (wanted.name === 'decide') this.#banners.delete(key); // it is answered once
+    this.#act(wanted);
   }
 
   #became(state: DriverState): void {
@@ -249,13 +257,13 @@ class Notify implements Notifications {
     }
   }
 
-  #save(announced: AnnouncedByKey): void {
-    if (announced === this.#saved) return;
+  #save(kept: Kept): void {
+    if (kept.outages === this.#saved.outages && kept.decisions === this.#saved.decisions) return;
     try {
-      this.#announcements.save(announced);
-      this.#saved = announced;
+      this.#announcements.save(kept);
+      this.#saved = kept;
     } catch (error) {
-      // Kept in memory and saved with the next one: at worst an outage is announced again after a restart.
+      // Kept in memory and saved with the next one: at worst it is announced again after a restart.
       this.#log.warn('what was announced could not be saved', { why: error instanceof Error ? error.message : error });
     }
   }

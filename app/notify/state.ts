@@ -1,6 +1,6 @@
-import type { Until } from '../../core/board/index.ts';
+import type { OpenDecision, Until } from '../../core/board/index.ts';
 import type { Count, Instant, PersonaId, SourceId } from '../../core/model/index.ts';
-import type { AnnouncedByKey, Cause } from './announced.ts';
+import type { AnnouncedByKey, Cause, Kept, ToldDecisions } from './announced.ts';
 import type { BannerKey } from './banner.ts';
 import type { Latest } from './words.ts';
 
@@ -62,6 +62,18 @@ export interface OutageState {
   readonly handed: readonly PersonaId[] | null;
 }
 
+/** A decision that is open, as far as banners go. */
+export interface DecisionState
+  extends Pick<OpenDecision, 'id' | 'persona' | 'prompt' | 'urgency' | 'blocking' | 'created'> {
+  /** Those that get a button. */
+  readonly options: readonly { readonly id: string; readonly short: string }[];
+  readonly heardAt: Instant;
+  /** `handed`: on its way to the desktop; `done`: a person was shown it, or is not to be. */
+  readonly said: 'not yet' | 'handed' | 'done';
+  /** Whether a banner of its own or the shared one speaks of it. */
+  readonly banner: 'own' | 'crowd';
+}
+
 /** What may be shown: everything; in quiet hours urgent mail only; nothing, as the person wants it; nothing, as the desktop refuses. */
 export type Voice = 'all' | 'urgent' | 'none' | 'unheard';
 
@@ -73,8 +85,16 @@ export interface PolicyState {
   /** When personas got new banners of their own lately, oldest first. */
   readonly bubbles: readonly Instant[];
   readonly outages: Readonly<Record<`outage:${string}`, OutageState>>;
-  /** What a person was shown; the only part that outlives the process. */
+  /** What a person was shown; this and `toldDecisions` are the only parts that outlive the process. */
   readonly announced: AnnouncedByKey;
+  readonly decisions: Readonly<Record<`decision:${number}`, DecisionState>>;
+  readonly toldDecisions: ToldDecisions;
+  /** When decisions got banners of their own lately, oldest first; and the banner that they share, as `crowd` is for mail. */
+  readonly asking: {
+    readonly bubbles: readonly Instant[];
+    readonly waitingSince: Instant | null;
+    readonly shownAt: Instant | null;
+  };
   /** Believed to be on the screen. */
   readonly open: Readonly<Partial<Record<BannerKey, true>>>;
   readonly paused: Until;
@@ -90,13 +110,16 @@ export interface PolicyState {
   readonly desktop: { readonly is: 'hears' } | { readonly is: 'deaf'; readonly until: Instant };
 }
 
-export function openPolicy(announced: AnnouncedByKey): PolicyState {
+export function openPolicy({ outages: announced, decisions: toldDecisions }: Kept): PolicyState {
   return {
     personas: {},
     crowd: { waitingSince: null, shownAt: null },
     bubbles: [],
     outages: {},
     announced,
+    decisions: {},
+    toldDecisions,
+    asking: { bubbles: [], waitingSince: null, shownAt: null },
     open: {},
     paused: { is: 'never' },
     quiet: { is: 'never' },
@@ -120,9 +143,11 @@ export interface Rules {
   /** At most this many personas get a new banner of their own in `crowdWithinMs`; the others share one. */
   readonly crowdAbove: number;
   readonly crowdWithinMs: number;
+  /** At most this many decisions get a banner of their own in `crowdWithinMs`; with more, all that are new share one. */
+  readonly decisionsAbove: number;
   /** The next attempt after the desktop refused a banner, unless it says earlier that it is ready. */
   readonly deafMs: number;
-  /** Urgent mail is shown in quiet hours too. */
+  /** Urgent mail, and decisions of high urgency, are shown in quiet hours too. */
   readonly urgentBreaksQuiet: boolean;
 }
 
@@ -133,6 +158,7 @@ export const RULES: Rules = {
   sourceHoldMs: 10_000,
   crowdAbove: 5,
   crowdWithinMs: 10_000,
+  decisionsAbove: 3,
   deafMs: 60_000,
   urgentBreaksQuiet: false,
 };

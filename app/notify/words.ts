@@ -1,10 +1,14 @@
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Announced, Cause } from './announced.ts';
-import { type Banner, type Button, mailKey, outageKey } from './banner.ts';
+import { ANSWERS, type Banner, type Button, decisionKey, mailKey, outageKey } from './banner.ts';
 import { BODY_POINTS, isolated, lineOfText, NAME_POINTS, pointsOf } from './text.ts';
 
 /** From here on a recovery says when it was. */
 const TOLD_LATE_MS = 60_000;
+/** What a button has room for. */
+const BUTTON_POINTS = 40;
+/** So many options of a decision have a button. */
+export const MOST_ANSWERS = ANSWERS.length;
 /** The names that are listed before "and 57 more". */
 const NAMES_LISTED = 3;
 
@@ -80,6 +84,55 @@ export function recoveryBanner(
     urgency: 'normal',
     opens: opensOf(announced.cause),
     buttons: buttonsOf(announced.cause),
+  };
+}
+
+/** What a decision's banner is made of; all of it is untrusted. */
+export interface DecisionSaid {
+  readonly id: number;
+  readonly persona: PersonaId;
+  readonly label: string;
+  /** It has a page of its own. */
+  readonly isWatched: boolean;
+  readonly prompt: string;
+  readonly options: readonly { readonly id: string; readonly short: string }[];
+  readonly isPressing: boolean;
+}
+
+/** `ada asks`, and below it the question; a button an option, of the first ones. */
+export function decisionBanner({ id, persona, label, isWatched, prompt, options, isPressing }: DecisionSaid): Banner {
+  const buttons = ANSWERS.flatMap((answer, i): Button[] => {
+    const option = options[i];
+    if (option === undefined) return [];
+    const text = lineOfText(option.short, BUTTON_POINTS) || option.id;
+    return [{ id: answer, label: text, wants: { name: 'decide', params: { decision: id, select: option.id } } }];
+  });
+  return {
+    key: decisionKey(id),
+    is: 'decision',
+    title: `${name(label)} asks`,
+    body: isolated(lineOfText(prompt, BODY_POINTS)),
+    urgency: isPressing ? 'critical' : 'normal',
+    opens: isWatched ? { is: 'persona', persona } : { is: 'overview' },
+    buttons,
+  };
+}
+
+/** One banner for those whose own would have been one too many at once. `labels`: who asks, each once. */
+export function decisionsBanner(
+  labels: readonly string[],
+  count: number,
+  isPressing: boolean,
+  besideOthers: boolean,
+): Banner {
+  return {
+    key: 'decisions',
+    is: 'decision',
+    title: `${count} ${besideOthers ? 'more ' : ''}${count === 1 ? 'decision waits' : 'decisions wait'}`,
+    body: listOf(labels),
+    urgency: isPressing ? 'critical' : 'normal',
+    opens: { is: 'overview' },
+    buttons: [],
   };
 }
 
