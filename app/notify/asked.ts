@@ -10,14 +10,12 @@ const SHORT_KEPT = 400;
 
 type Key = `decision:${number}`;
 
-/** All that is open now. What is not any more, however it ended, is off the screen. The same again costs nothing. */
+/** All that is open now: what is not any more, however it ended, is forgotten. The same again costs nothing. */
 export function asked(draft: Draft, decisions: readonly OpenDecision[]): void {
   if (isKnown(draft.state, decisions)) return;
   const open = new Set(decisions.map(({ id }) => decisionKey(id)));
   for (const key of Object.keys(draft.state.decisions) as Key[]) {
-    if (open.has(key)) continue;
-    draft.take(key);
-    draft.setDecision(key, null);
+    if (!open.has(key)) draft.setDecision(key, null);
   }
   for (const key of Object.keys(draft.state.toldDecisions) as Key[]) if (!open.has(key)) draft.setTold(key, false);
   for (const decision of decisions) {
@@ -57,7 +55,7 @@ function stateOf(draft: Draft, { id, persona, prompt, options, urgency, blocking
   } as const satisfies DecisionState;
 }
 
-/** Banners about those who are to be silent from now on, and the shared one when nothing of it is open any more. */
+/** Banners of which nothing is open any more, or whose personas are to be silent from now on. */
 export function withdrawIdle(draft: Draft): void {
   for (const key of Object.keys(draft.state.open) as BannerKey[]) {
     if (key !== 'decisions' && !key.startsWith('decision:')) continue;
