@@ -1,5 +1,14 @@
 import { parseArgs } from 'node:util';
-import { CHECKS, type Gate, HOOKS, type Hook, hookNamed, MODES } from '../../core/inbox/gates/index.ts';
+import {
+  BUILT_INS,
+  CHECKS,
+  DECISION,
+  type Gate,
+  HOOKS,
+  type Hook,
+  hookNamed,
+  MODES,
+} from '../../core/inbox/gates/index.ts';
 import { usage } from './outcome.ts';
 
 const OPTIONS = {
@@ -70,14 +79,16 @@ export function gateArgs(args: readonly string[]): GateArgs {
 /** The gate that `register` describes. @throws Fault `usage` */
 export function gateOf({ id, hook, flags }: GateArgs): Gate {
   try {
-    const { mode, description, hint = null, ttl, check } = flags;
+    // What `decision` asks for without being told is what the one is made for that every persona has.
+    const own = id === DECISION ? BUILT_INS.find((gate) => gate.id === id) : undefined;
+    const { mode, description, hint = own?.hint, ttl, check = own?.check ?? undefined } = flags;
     if (hook === null) throw new Error(`gate register: say --hook ${HOOKS.join('|')}`);
     if (description === undefined) throw new Error('gate register: say with --description what is wanted');
     const modeFound = MODES.find((one) => one === mode);
     if (modeFound === undefined) throw new Error(`--mode ${mode ?? ''}: say strict or soft`);
     const checkFound = check === undefined ? null : CHECKS.find((one) => one === check);
     if (checkFound === undefined) throw new Error(`--check ${check}: say ${CHECKS.join(', ')}`);
-    const ttlSeconds = ttl === undefined ? null : secondsOf(ttl);
+    const ttlSeconds = ttl === undefined ? (own?.ttlSeconds ?? null) : secondsOf(ttl);
     return { id: id ?? '', hook, mode: modeFound, description, hint: hint || null, check: checkFound, ttlSeconds };
   } catch (error) {
     throw usage(error);

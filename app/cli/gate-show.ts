@@ -1,4 +1,4 @@
-import type { Stand, Standing, Verdict } from '../../core/inbox/gates/index.ts';
+import { type Stand, type Standing, type Verdict, type When, whenOf } from '../../core/inbox/gates/index.ts';
 import { isoOf } from '../../core/model/index.ts';
 import { printable, printableJson } from '../printable.ts';
 import type { Io } from './command.ts';
@@ -19,22 +19,39 @@ export function showGates(io: Io, standings: readonly Standing[], asJson: boolea
     json(io, standings.map(wireOf));
     return;
   }
-  for (const { gate, isBuiltIn } of standings) {
+  for (const standing of standings) {
+    const { gate, isBuiltIn } = standing;
+    const when = WORDS[whenOf(standing)];
     const ttl = gate.ttlSeconds === null ? '' : `, ${gate.ttlSeconds} s`;
     const check = gate.check === null ? '' : `, check ${gate.check}`;
-    io.out(`${headOf(gate)}  ${textOf(gate)} [${isBuiltIn ? 'built in' : 'registered'}${check}${ttl}]\n`);
+    io.out(`${headOf(gate)}  ${textOf(gate)} [${isBuiltIn ? 'built in' : 'registered'}${when}${check}${ttl}]\n`);
   }
 }
+
+const WORDS = {
+  always: '',
+  'open-decision': ', while a decision of the persona is open; at every stop once it is registered',
+  'gate-check': ', for gate check, not for hooks',
+} as const satisfies Record<When, string>;
 
 /** How they stand. */
 export function showStands(io: Io, stands: readonly Stand[], asJson: boolean): void {
   if (asJson) {
-    const wire = stands.map((stand) => ({ ...wireOf(stand), satisfied: stand.isSatisfied, ...markOf(stand) }));
+    const wire = stands.map((stand) => ({
+      ...wireOf(stand),
+      counts: stand.counts,
+      satisfied: stand.isSatisfied,
+      ...markOf(stand),
+    }));
     json(io, wire);
     return;
   }
   for (const stand of stands) {
-    const { gate, mark, isSatisfied } = stand;
+    const { gate, mark, isSatisfied, counts } = stand;
+    if (!counts) {
+      io.out(`no matter  ${headOf(gate)}  no decision of the persona is open\n`);
+      continue;
+    }
     const by = mark === null ? 'by its check' : `by ${mark.by}, ${isoOf(mark.at).slice(0, 19)}Z`;
     io.out(`${isSatisfied ? 'satisfied' : 'open     '}  ${headOf(gate)}  ${isSatisfied ? by : textOf(gate)}\n`);
   }
@@ -48,9 +65,20 @@ function textOf({ description, hint }: Standing['gate']): string {
   return printable(`${description}${hint === null ? '' : ` (${hint})`}`);
 }
 
-function wireOf({ gate, isBuiltIn }: Standing) {
+function wireOf(standing: Standing) {
+  const { gate, isBuiltIn } = standing;
   const { id, hook, mode, description, hint, check, ttlSeconds } = gate;
-  return { gate_id: id, hook, mode, description, hint, check, ttl: ttlSeconds, built_in: isBuiltIn };
+  return {
+    gate_id: id,
+    hook,
+    mode,
+    description,
+    hint,
+    check,
+    ttl: ttlSeconds,
+    built_in: isBuiltIn,
+    when: whenOf(standing),
+  };
 }
 
 function markOf({ mark }: Standing) {

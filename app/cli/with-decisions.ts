@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type DecisionGates, type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
-import { gatesForDecisions, openGates, realGit } from '../../core/inbox/gates/index.ts';
+import { gatesForDecisions, NOTHING_ASKED, openGates, realGit } from '../../core/inbox/gates/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
 import { type Database, openDatabase, ownDirs, realDisk } from '../../core/state/index.ts';
@@ -35,6 +35,7 @@ export async function withDecisions<T>(io: Io, work: (house: DecisionHouse) => T
       state,
       items: null,
       git: realGit(GIT_MS),
+      asked: NOTHING_ASKED,
     });
     const gates = gatesForDecisions(store);
     const note = (): void => {

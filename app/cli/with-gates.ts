@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { askedIn } from '../../core/inbox/decisions/index.ts';
 import { type Gates, openGates, realGit } from '../../core/inbox/gates/index.ts';
 import { type Items, openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
@@ -40,7 +41,8 @@ export async function withGates<T>(io: Io, work: (hall: Hall) => Promise<T> | T)
     },
   });
   const disk = realDisk(stderrLog(io, 'hivebar gate'));
-  const gates = openGates({ disk, random: realRandom, clock: realClock, state, items, git: realGit(GIT_MS) });
+  const asked = (persona: string) => askedIn(database(), realClock)(persona);
+  const gates = openGates({ disk, random: realRandom, clock: realClock, state, items, git: realGit(GIT_MS), asked });
   const answer = await work({
     gates,
     who: (told) => whoIs({ ...told, env: io.env }, () => liveIn(database())),

@@ -1,4 +1,4 @@
-import { type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
+import { askedIn, type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
 import { gatesForDecisions, openGates, realGit } from '../../core/inbox/gates/index.ts';
 import type { LocalHive } from '../../core/inbox/index.ts';
 import { Fault } from '../../core/model/index.ts';
@@ -20,7 +20,7 @@ export function keepDecisions(
   { db, local, state }: { readonly db: Database; readonly local: LocalHive; readonly state: string },
   { disk, random, clock, log }: Machine,
 ): KeptDecisions {
-  const gates = openGates({ disk, random, clock, state, items: null, git: realGit(GIT_MS) });
+  const gates = openGates({ disk, random, clock, state, items: null, git: realGit(GIT_MS), asked: askedIn(db, clock) });
   const decisions = openDecisions({
     db,
     items: local.items,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { test } from 'node:test';
+import { newDecisionOf, openDecisions } from '../../core/inbox/decisions/index.ts';
+import { BUILT_INS, type Gate, gatesForDecisions, NOTHING_ASKED, openGates } from '../../core/inbox/gates/index.ts';
 import { type NewItem, openItems, openLocalHive } from '../../core/inbox/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
 import { openDatabase, realDisk, stemOf } from '../../core/state/index.ts';
@@ -38,6 +40,18 @@ function rig(config: object = { primary: { is: 'local' } }) {
       state[Symbol.dispose]();
     },
   };
+}
+
+/** The gates and decisions that commands work on, with the soft gates of a Stop out of the way for ada. */
+function asking({ state, db, items }: ReturnType<typeof rig>) {
+  const disk = realDisk(silentLog);
+  const git = async () => ({ is: 'clear' }) as const;
+  const needs = { disk, random: realRandom, clock: realClock, state: state.dir, items: null, git };
+  const gates = openGates({ ...needs, asked: NOTHING_ASKED });
+  for (const gate of BUILT_INS)
+    if (gate.hook === 'Stop' && gate.mode === 'soft') gates.register('ada', { ...gate, hook: 'PreCompact' });
+  const plain = { wake: () => {}, emit: () => {}, clock: realClock, log: silentLog };
+  return { gates, decisions: openDecisions({ db, items, gates: gatesForDecisions(gates), ...plain }) };
 }
 
 const isTool = (moments: readonly string[] | null): boolean => moments?.includes('PostToolUse') === true;
@@ -132,4 +146,39 @@ test('given another primary hive, the persona `local-ada` is who has the mail of
   assert.ok(!isTool(r.quiet('local-ada')));
   // Mail of another system is read by each session from a position of its own.
   assert.deepEqual(r.quiet('bob')?.includes('UserPromptSubmit'), false);
+});
+
+test('a decision that is asked takes the stamp back, no look calls a Stop quiet while it is open, and then one does', () => {
+  using r = rig();
+  const { decisions } = asking(r);
+  const isStop = (): boolean => r.quiet('ada')?.includes('Stop') === true;
+  assert.ok(isStop());
+  r.quiet('bob');
+  const options = [{ id: 'a', label: 'a' }];
+  decisions.create(newDecisionOf({ persona: 'ada', prompt: 'Which way?', options }));
+  assert.equal(r.text('ada'), '');
+  assert.notEqual(r.text('bob'), '');
+  assert.ok(!isStop());
+  assert.ok(isTool(r.quiet('ada')), 'other moments stay quiet');
+  decisions.cancel(1, 'ada', null);
+  assert.ok(isStop());
+});
+
+test('a decision gate that was registered is asked about at every Stop, and the stamp of before is older than it', () => {
+  using r = rig();
+  const { gates } = asking(r);
+  const decision = BUILT_INS.find(({ id }) => id === 'decision') as Gate;
+  assert.ok(r.quiet('ada')?.includes('Stop'));
+  const age = (path: string): number => statSync(r.state.at(path)).mtimeMs;
+  const stamped = age('run/pending/ada');
+  gates.register('ada', decision);
+  assert.ok(age('gates/ada') > stamped);
+  assert.equal(r.quiet('ada')?.includes('Stop'), false);
+  gates.register('ada', { ...decision, hook: 'PreCompact', mode: 'soft' });
+  assert.ok(r.quiet('ada')?.includes('Stop'));
+});
+
+test('a Stop is asked about for everybody, since a soft gate looks at git there', () => {
+  using r = rig();
+  assert.equal(r.quiet('ada')?.includes('Stop'), false);
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { isAsked, openGates } from '../../core/inbox/gates/index.ts';
+import { askedIn } from '../../core/inbox/decisions/index.ts';
+import { openGates } from '../../core/inbox/gates/index.ts';
 import { undeliveredOf } from '../../core/inbox/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Clock, Random } from '../../core/ports/index.ts';
@@ -27,14 +28,12 @@ export function stamper({ db, dirs, disk, clock, random }: StamperNeeds): (perso
   const { state, run, config } = dirs;
   const waits = undeliveredOf(db);
   const sessions = keptSessions(db);
-  const gates = openGates({ disk, random, clock, state, items: null, git: async () => ({ is: 'clear' }) });
+  const asked = askedIn(db, clock);
+  const gates = openGates({ disk, random, clock, state, items: null, git: async () => ({ is: 'clear' }), asked });
   return (persona) => {
     const { name, isFollowed } = inboxesOf(persona, config);
     return stampPending({ run, clock, random }, db, persona, () => {
-      const standings = gates
-        .list(name)
-        .standings.map(({ gate }) => gate)
-        .filter(isAsked);
+      const standings = gates.asked(name).map(({ gate }) => gate);
       return {
         quiet: quietMoments({ items: waits(name, clock.now()), gates: standings, isFollowed }),
         gates: join(state, 'gates', stemOf(name)),

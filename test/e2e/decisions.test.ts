@@ -141,7 +141,7 @@ describe('a wait', () => {
     assert.equal((await waiting.ended()).code, 0);
     assert.deepEqual(waiting.lines, ['decision 1: answered by operator: a (the long way)']);
     assert.equal(markOf(mark), null);
-    assert.equal(markOf(home.at('gates', 'ada', 'decision.json')), 'decision');
+    assert.equal(markOf(home.at('gates', 'ada', 'decision.json')), null, 'nothing is registered that it would be for');
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

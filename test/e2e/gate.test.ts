@@ -36,6 +36,9 @@ const register = (id: string, ...more: readonly string[]): readonly string[] => 
   ...more,
 ];
 
+/** The gate `decision`, for every stop. */
+const DECISION = ['register', 'decision', '--hook', 'Stop', '--mode', 'strict', '--description', 'ask first'];
+
 async function mail(space: Scratch, persona: string): Promise<readonly string[]> {
   const env = { HIVEBAR_HOME: space.at('home') };
   const { stdout } = await runCli(['inbox', 'list', persona, '--json'], { env });
@@ -43,11 +46,49 @@ async function mail(space: Scratch, persona: string): Promise<readonly string[]>
 }
 
 describe('hivebar gate', () => {
-  test('blocks with 1 and the reason, and allows with 0 once the operator marked it, for one stop', async () => {
+  test('holds nobody who asked nothing and registered nothing; list and status say when it does', async () => {
     using space = scratch();
+    for (let n = 0; n < 2; n += 1) {
+      const { code, verdict } = await checked(space, 'check --hook Stop');
+      assert.deepEqual([code, verdict.decision, verdict.reason], [0, 'allow', '']);
+    }
+    const when = /^Stop +strict +decision .*\[built in, while a decision of the persona is open; at every stop once/m;
+    assert.match(await good(space, 'list'), when);
+    assert.match(await good(space, 'list', { HIVEBAR_PERSONA: '' }), when);
+    assert.match(
+      await good(space, 'status'),
+      /^no matter +Stop +strict +decision +no decision of the persona is open$/m,
+    );
+    const env = { HIVEBAR_HOME: space.at('home') };
+    const ask = ['decision', 'create', '--as', 'ada', '--option', 'y=Yes', 'Deploy?'];
+    assert.equal((await runCli(ask, { env })).code, 0);
+    const blocked = await gate(space, 'check --hook Stop');
+    assert.equal(blocked.code, 1);
+    assert.match(
+      blocked.stdout,
+      /^block: decision: decision 1 \("Deploy\?"\) is not answered \(hivebar decision wait 1\)$/m,
+    );
+    assert.match(
+      await good(space, 'status'),
+      /^open +Stop +strict +decision +decision 1 \("Deploy\?"\) is not answered/m,
+    );
+    assert.equal((await checked(space, 'check --hook Stop', { HIVEBAR_PERSONA: 'bo' })).code, 0);
+    assert.equal((await runCli(['decision', 'respond', '1', '--select', 'y'], { env })).code, 0);
+    for (let n = 0; n < 2; n += 1) assert.equal((await checked(space, 'check --hook Stop')).code, 0);
+  });
+
+  test('a registered decision gate blocks with 1 and the reason, and allows with 0 once the operator marked it, for one stop', async () => {
+    using space = scratch();
+    assert.equal((await checked(space, 'check --hook STOP')).code, 0);
+    await good(space, DECISION);
+    const [decision] = JSON.parse(await good(space, 'list --json')) as readonly Record<string, unknown>[];
+    assert.deepEqual(
+      [decision?.check, decision?.ttl, decision?.built_in, decision?.when],
+      ['decision-waiting', 86_400, false, 'always'],
+    );
     const blocked = await checked(space, 'check --hook STOP');
     assert.deepEqual([blocked.code, blocked.verdict.decision], [1, 'block']);
-    assert.match(blocked.verdict.reason, /^decision: /);
+    assert.match(blocked.verdict.reason, /^decision: ask first \(hivebar decision create, /);
     assert.deepEqual(blocked.verdict.results[0]?.gate_id, 'decision');
 
     const refused = await gate(space, 'mark decision');
@@ -71,7 +112,7 @@ describe('hivebar gate', () => {
     await good(space, register('tests', '--hint', 'run them', '--ttl', '1h'));
     const { code, verdict } = await checked(space, 'check --hook Stop');
     assert.deepEqual([code, verdict.reason], [1, 'tests: tests first (run them)']);
-    assert.deepEqual(verdict.warnings, ['decision: ask']);
+    assert.deepEqual(verdict.warnings, ['decision: ask (hivebar decision create, then hivebar decision wait)']);
     await good(space, 'mark tests');
     await good(space, 'mark tests');
     assert.equal((await checked(space, 'check --hook Stop')).code, 0);
@@ -82,6 +123,8 @@ describe('hivebar gate', () => {
 
   test('inbox-gates 8.8: what ada marks opens nothing for bo', async () => {
     using space = scratch();
+    await good(space, DECISION);
+    await good(space, DECISION, { HIVEBAR_PERSONA: 'bo' });
     await good(space, 'mark decision --force');
     assert.equal((await checked(space, 'check --hook Stop', { HIVEBAR_PERSONA: 'bo' })).code, 1);
     assert.equal((await checked(space, 'check --hook Stop', { HIVEBAR_SESSION: 's2' })).code, 1);
@@ -90,6 +133,7 @@ describe('hivebar gate', () => {
 
   test('inbox-gates 8.9: stopping again at once is examined; three blocks a turn, and the next prompt begins another', async () => {
     using space = scratch();
+    await good(space, DECISION);
     const stop = async (flags = '') => {
       const { code, verdict } = await checked(space, `check --hook Stop${flags}`);
       return [code, verdict.let_go, verdict.results[0]?.satisfied];
@@ -118,7 +162,7 @@ describe('hivebar gate', () => {
     assert.deepEqual(await mail(space, 'ada'), ['Gate commit-push resolved: its check passed']);
     const status = await good(space, 'status --hook Stop');
     assert.match(status, /^satisfied {2}Stop +strict {2}commit-push {2}by auto, /m);
-    assert.match(status, /^open +Stop +soft +decision {2}ask$/m);
+    assert.match(status, /^open +Stop +soft +decision {2}ask \(/m);
   });
 
   test('list has the gates, status how they stand, as text and as JSON', async () => {
@@ -135,6 +179,7 @@ describe('hivebar gate', () => {
       check: null,
       ttl: 90,
       built_in: false,
+      when: 'always',
     });
     await good(space, 'mark tests');
     const [, , , , tests] = JSON.parse(await good(space, 'status --hook Stop --json')) as readonly Record<
@@ -167,6 +212,7 @@ describe('hivebar gate', () => {
     const env = { HIVEBAR_HOME: space.at('home'), ...nobody };
     const set = ['session', 'set', 'cy', '--id', 'c1', '--pid', `${process.pid}`];
     assert.equal((await runCli(set, { env, cwd: space.dir })).code, 0);
+    await good(space, DECISION, nobody);
     assert.equal((await checked(space, 'check --hook Stop', nobody)).code, 1);
     await good(space, 'mark decision --force', nobody);
     const record = JSON.parse(space.text('home/gates/cy/decision.json')) as Record<string, unknown>;

@@ -50,7 +50,14 @@ function pending(m: HookMachine): number {
   return items.filter(({ type }) => type !== 'gate').length; // marks push items too
 }
 
-/** The gates that stand in the way of every Stop are out of it. */
+/** From now on ada is held at every Stop without an answer. */
+async function holdAda(m: HookMachine): Promise<void> {
+  const gate = ['--hook', 'Stop', '--mode', 'strict', '--description', 'ask first'];
+  const { code, stderr } = await m.hivebar(['gate', 'register', 'decision', '--persona', 'ada', ...gate]);
+  assert.equal(code, 0, stderr);
+}
+
+/** The gate is out of the way of one Stop. */
 async function passGates(m: HookMachine): Promise<void> {
   const { code, stderr } = await m.hivebar(['gate', 'mark', 'decision', '--persona', 'ada', '--force']);
   assert.equal(code, 0, stderr);
@@ -59,6 +66,7 @@ async function passGates(m: HookMachine): Promise<void> {
 describe('one agent and its hooks', () => {
   test('SessionStart drains what was pushed and announces the session; a Stop is blocked with what came; a mark lets it go', async () => {
     using m = hookMachine();
+    await holdAda(m);
     await push(m, 'first');
     await push(m, 'second, urgent', '--priority', '0');
     const start = await m.hook('SessionStart', { source: 'startup' }, ADA);
@@ -90,6 +98,7 @@ describe('one agent and its hooks', () => {
 
   test('a decision that was answered is used up by the Stop that happens, not by one that mail puts off', async () => {
     using m = hookMachine();
+    await holdAda(m);
     await m.hook('SessionStart', {}, ADA);
     await passGates(m);
     await push(m, 'urgent', '--priority', '0');
@@ -102,6 +111,7 @@ describe('one agent and its hooks', () => {
 
   test('inbox-gates 8.9: one that stops twice within a minute is held twice, and three times at the most', async () => {
     using m = hookMachine();
+    await holdAda(m);
     const stop = (active: boolean, said: string) =>
       m.hook('Stop', { stop_hook_active: active, last_assistant_message: said }, ADA);
     for (const said of ['a', 'b', 'c']) assert.match(reasonOf(await stop(said !== 'a', said)), /decision: /);
@@ -112,8 +122,34 @@ describe('one agent and its hooks', () => {
     allowed(await stop(true, 'e'));
   });
 
+  test('who asked nothing and registered nothing is never held; who asked is, until the answer', async () => {
+    using m = hookMachine();
+    const stop = (active: boolean, said: string) =>
+      m.hook('Stop', { stop_hook_active: active, last_assistant_message: said }, ADA);
+    for (const said of ['a', 'b', 'c']) allowed(await stop(false, said));
+    const { code, stderr } = await m.hivebar([
+      'decision',
+      'create',
+      '--as',
+      'ada',
+      '--option',
+      'y=Yes',
+      'Deploy <now>?',
+    ]);
+    assert.equal(code, 0, stderr);
+    assert.match(
+      reasonOf(await stop(false, 'd')),
+      /decision 1 \("Deploy &lt;now>\?"\) is not answered \(hivebar decision wait 1\)/,
+    );
+    await m.hivebar(['decision', 'respond', '1', '--select', 'y']);
+    assert.match(reasonOf(await stop(true, 'e')), /before you stop, see to what came in[\s\S]*Chosen: y/);
+    allowed(await stop(true, 'f'));
+    allowed(await stop(false, 'g'));
+  });
+
   test('mail lets a turn go on twice and no more; what is not urgent does not', async () => {
     using m = hookMachine();
+    await holdAda(m);
     await passGates(m);
     const stop = (active: boolean) => m.hook('Stop', { stop_hook_active: active }, ADA);
     await push(m, 'normal');
@@ -163,6 +199,7 @@ describe('one agent and its hooks', () => {
 
   test('Codex has its own forms', async () => {
     using m = hookMachine();
+    await holdAda(m);
     await push(m, 'hello');
     const codex = { ...ADA, harness: 'codex' };
     assert.match(contextOf(await m.hook('SessionStart', { turn_id: null }, codex)), /hello/);
@@ -315,6 +352,7 @@ describe('what a harness may say', () => {
 
   test('a turn that the model could not be asked in is held by nothing', async () => {
     using m = hookMachine();
+    await holdAda(m);
     await push(m, 'urgent', '--priority', '0');
     passed(await m.hook('StopFailure', { error: 'rate_limit' }, ADA));
     passed(await m.hook('Stop', { error: 'billing_error', stop_hook_active: false }, ADA));

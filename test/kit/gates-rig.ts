@@ -1,4 +1,6 @@
 import {
+  type Asked,
+  BUILT_INS,
   type CheckAnswer,
   type CheckRequest,
   type Gate,
@@ -22,9 +24,16 @@ export interface Rig {
   readonly pushed: NewItem[];
   /** What git is to say. */
   git: CheckAnswer;
+  /** What each persona asked and nobody answered: one question, unless a test says otherwise. */
+  asked: readonly Asked[];
   /** The file of a gate of a persona. */
   file(id: string, persona?: string): string;
 }
+
+export const ONE_QUESTION: readonly Asked[] = [{ id: 7, prompt: 'Which way?' }];
+
+/** The gate `decision` as contract 4 has it for everybody. */
+export const DECISION_GATE = BUILT_INS.find(({ id }) => id === 'decision') as Gate;
 
 export function rig(space: Scratch): Rig {
   const clock = fakeClock();
@@ -34,12 +43,14 @@ export function rig(space: Scratch): Rig {
     return items.map(({ dedupKey }, id) => ({ id, dedupKey: dedupKey ?? '', isNew: true }));
   };
   const git: LookAtGit = async () => made.git;
-  const needs = { disk: realDisk(silentLog), random: realRandom, clock, state: space.dir, git };
+  const asked = () => made.asked;
+  const needs = { disk: realDisk(silentLog), random: realRandom, clock, state: space.dir, git, asked };
   const made: Rig = {
     space,
     clock,
     pushed,
     git: { is: 'clear' },
+    asked: ONE_QUESTION,
     gates: openGates({ ...needs, items: () => ({ push }) }),
     file: (id, persona = 'ada') => space.at('gates', persona, `${id}.json`),
   };
@@ -76,7 +87,7 @@ export const GATES_OF_ARGUMENT = `
   import { realClock, realRandom, silentLog } from ${JSON.stringify(import.meta.resolve('../../core/ports/index.ts'))};
   import { realDisk } from ${JSON.stringify(import.meta.resolve('../../core/state/index.ts'))};
   const needs = { disk: realDisk(silentLog), random: realRandom, clock: realClock, items: null };
-  const gates = openGates({ ...needs, state: process.argv[1], git: async () => ({ is: 'clear' }) });`;
+  const gates = openGates({ ...needs, state: process.argv[1], git: async () => ({ is: 'clear' }), asked: () => ${JSON.stringify(ONE_QUESTION)} });`;
 
 export const failing = (verdict: Verdict): readonly string[] =>
   verdict.results.filter((one) => !one.satisfied).map((one) => one.gate_id);

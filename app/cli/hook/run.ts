@@ -13,6 +13,7 @@ import {
   type Turn,
   type Verdict,
 } from '../../../core/hooks/index.ts';
+import { askedIn } from '../../../core/inbox/decisions/index.ts';
 import { type Gates, openGates, realGit } from '../../../core/inbox/gates/index.ts';
 import { openItems } from '../../../core/inbox/index.ts';
 import { Fault } from '../../../core/model/index.ts';
@@ -108,7 +109,8 @@ function personaOf(turn: Turn, db: Database, log: Log): string | null {
 function gatesOf({ db, log, state }: Call): Gates {
   const items = () => openItems({ db, clock: realClock });
   const disk = realDisk(log);
-  return openGates({ disk, random: realRandom, clock: realClock, state, items, git: realGit(GIT_MS) });
+  const asked = (persona: string) => askedIn(db, realClock)(persona);
+  return openGates({ disk, random: realRandom, clock: realClock, state, items, git: realGit(GIT_MS), asked });
 }
 
 function ended(call: Call): void {

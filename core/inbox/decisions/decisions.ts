@@ -1,6 +1,6 @@
 import { type Instant, sameName } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
-import { type Database, migrate, transaction } from '../../state/index.ts';
+import { clearStamps, type Database, migrate, pendingDirOf, transaction } from '../../state/index.ts';
 import type { Items } from '../item.ts';
 import { answerTo } from './answer.ts';
 import { LIMITS, nameOf, refusal, textOf } from './check.ts';
@@ -213,6 +213,8 @@ export function openDecisions(options: DecisionsOptions): Decisions {
           const text = `refined as decision ${id}`;
           rows.close(before.id, { is: 'cancelled', at: created, by: asked.persona, text }, id, false);
         }
+        // Whoever asked may not stop unseen; see `clearStamps`.
+        clearStamps(pendingDirOf(db.path), [asked.persona]);
         if (asked.blocking) gates.waiting(asked.persona, true);
         return { result: known(id), closesGate: false };
       });

@@ -1,3 +1,4 @@
+export { askedIn } from './asked.ts';
 export { LIMITS, newDecisionOf, PRESET, replyOf } from './check.ts';
 export {
   type Decision,

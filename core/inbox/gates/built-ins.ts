@@ -1,4 +1,4 @@
-import { DECISION, DECISION_WAITING, type Gate } from './gate.ts';
+import { DECISION, DECISION_WAITING, type Gate, type Standing } from './gate.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -9,7 +9,7 @@ export const BUILT_INS: readonly Gate[] = [
     id: DECISION,
     hook: 'Stop',
     mode: 'strict',
-    description: 'no decision was asked for and answered before stopping',
+    description: 'a decision of this persona is not answered',
     hint: 'hivebar decision create, then hivebar decision wait',
     check: 'decision-waiting',
     ttlSeconds: 24 * HOUR,
@@ -112,4 +112,12 @@ export const BUILT_INS: readonly Gate[] = [
  */
 export function isAsked({ id, hook }: Pick<Gate, 'id' | 'hook'>): boolean {
   return hook !== 'PreToolUse' || !BUILT_INS.some((gate) => gate.id === id);
+}
+
+/** When a gate counts: `open-decision`: while one of the persona is; `gate-check`: for that command, and no hook. */
+export type When = 'always' | 'open-decision' | 'gate-check';
+
+export function whenOf({ gate, isBuiltIn }: Pick<Standing, 'gate' | 'isBuiltIn'>): When {
+  if (!isAsked(gate)) return 'gate-check';
+  return gate.id === DECISION && isBuiltIn ? 'open-decision' : 'always';
 }

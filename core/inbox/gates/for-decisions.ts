@@ -10,7 +10,7 @@ export interface GatesForDecisions {
 }
 
 /** A decision is of a persona and not of a session, so its marks hold for all of them. Each throws what `Gates` does. */
-export function gatesForDecisions(gates: Pick<Gates, 'mark' | 'clear'>): GatesForDecisions {
+export function gatesForDecisions(gates: Pick<Gates, 'one' | 'mark' | 'clear'>): GatesForDecisions {
   const mark = (persona: PersonaId, id: string): void => {
     gates.mark(persona, id, { by: 'decision', session: null, terminal: null, tells: false });
   };
@@ -18,7 +18,10 @@ export function gatesForDecisions(gates: Pick<Gates, 'mark' | 'clear'>): GatesFo
     open(persona) {
       gates.clear(persona, ({ id }) => id === DECISION);
     },
-    close: (persona) => mark(persona, DECISION),
+    close(persona) {
+      // Else nothing holds it that the mark would be for, and it would serve a gate that is registered later.
+      if (gates.one(persona, DECISION)?.isBuiltIn === false) mark(persona, DECISION);
+    },
     waiting(persona, isWaiting) {
       if (isWaiting) mark(persona, DECISION_WAITING);
       else gates.clear(persona, ({ id }) => id === DECISION_WAITING);

@@ -9,6 +9,7 @@ import { fakeFiles, UID } from '../../../test/kit/fake-files.ts';
 import { check, failing, GATES_OF_ARGUMENT, gate, mark, rig } from '../../../test/kit/gates-rig.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { realRandom, silentLog } from '../../ports/index.ts';
+import { NOTHING_ASKED } from './asked.ts';
 import { openGates } from './gates.ts';
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
@@ -34,6 +35,7 @@ describe('files', () => {
     all.gates.register('ada', gate('deploy', { hint: 'run it', ttlSeconds: 60 }));
     assert.deepEqual([modeOf(all.file('deploy')), modeOf(dirname(all.file('deploy')))], [0o600, 0o700]);
     assert.deepEqual(JSON.parse(readFileSync(all.file('deploy'), 'utf8')), {
+      registered: true,
       hook: 'Stop',
       mode: 'strict',
       description: 'deploy is open',
@@ -155,7 +157,7 @@ describe('files', () => {
       const files = fakeFiles();
       const disk = { files, log: silentLog, uid: UID };
       const needs = { disk, random: realRandom, clock: fakeClock(), git: async () => ({ is: 'clear' }) as const };
-      const gates = openGates({ ...needs, state: '/d', items: null });
+      const gates = openGates({ ...needs, state: '/d', items: null, asked: NOTHING_ASKED });
       gates.register('ada', gate('deploy', { description: 'old' }));
       let isKilled = false;
       files.mishaps((_, index) => {

@@ -4,7 +4,7 @@ import type { PersonaId } from '../../model/index.ts';
 import type { Random } from '../../ports/index.ts';
 import { type Disk, errnoOf, ioFault, readPrivate, stemOf, writeAtomically } from '../../state/index.ts';
 import { BUILT_INS } from './built-ins.ts';
-import { type Gate, type Mark, type Standing, whyNoId } from './gate.ts';
+import { type Gate, type Standing, whyNoId } from './gate.ts';
 import { type GateRead, gateOfText, MOST_FILE_BYTES, textOfGate } from './gate-text.ts';
 
 export interface Odd {
@@ -28,7 +28,7 @@ export interface GateFiles {
   /** Null: there is no such gate, or its file is odd. */
   one(persona: PersonaId, id: string): Standing | null;
   /** Durable when it returns. @throws Fault `unwritable` or `no-space`; the old file is intact then */
-  write(persona: PersonaId, gate: Gate, mark: Mark | null): void;
+  write(persona: PersonaId, standing: Standing): void;
 }
 
 const ENDING = '.json';
@@ -85,8 +85,8 @@ export function gateFiles(disk: Disk, random: Random, state: string): GateFiles 
       const gate = builtIn(id);
       return read !== null || gate === undefined ? null : { gate, mark: null, isBuiltIn: true };
     },
-    write(persona, gate, mark) {
-      writeAtomically(disk, random, join(at(persona), `${gate.id}${ENDING}`), textOfGate(gate, mark));
+    write(persona, standing) {
+      writeAtomically(disk, random, join(at(persona), `${standing.gate.id}${ENDING}`), textOfGate(standing));
     },
   };
 }
@@ -95,6 +95,9 @@ function builtIn(id: string): Gate | undefined {
   return BUILT_INS.find((gate) => gate.id === id);
 }
 
-function standingOf({ gate, mark }: Extract<GateRead, { is: 'gate' }>): Standing {
-  return { gate, mark, isBuiltIn: isDeepStrictEqual(gate, builtIn(gate.id)) };
+/** A file that is there for its mark alone leaves the gate as this program has it. */
+function standingOf({ gate, mark, registered }: Extract<GateRead, { is: 'gate' }>): Standing {
+  const own = builtIn(gate.id);
+  const isOwn = own !== undefined && (registered === false || (registered === null && isDeepStrictEqual(gate, own)));
+  return isOwn ? { gate: own, mark, isBuiltIn: true } : { gate, mark, isBuiltIn: false };
 }

@@ -32,16 +32,16 @@ const marks: fc.Arbitrary<Mark | null> = fc.option(
 
 test('every gate that can be registered, with every mark, is read as it was written', () => {
   fc.assert(
-    fc.property(gates, marks, (gate, mark) => {
-      const bytes = Buffer.from(textOfGate(checkedGate(gate), mark), 'utf8');
-      assert.deepEqual(gateOfText(gate.id, bytes), { is: 'gate', gate, mark });
+    fc.property(gates, marks, fc.boolean(), (gate, mark, registered) => {
+      const bytes = Buffer.from(textOfGate({ gate: checkedGate(gate), mark, isBuiltIn: !registered }), 'utf8');
+      assert.deepEqual(gateOfText(gate.id, bytes), { is: 'gate', registered, gate, mark });
     }),
   );
   const longest = '\u0000'.repeat(MOST_NAME);
   const gate = { id: 'g', hook: 'Stop', mode: 'soft', check: null, ttlSeconds: null } as const;
   const mark = { by: 'cli', at: 0, session: longest, terminal: longest } as const;
   const wordy = { ...gate, description: `${'\u0000'.repeat(999)}x`, hint: `${'\u0000'.repeat(999)}x` };
-  assert.ok(Buffer.byteLength(textOfGate(checkedGate(wordy), mark)) < MOST_FILE_BYTES);
+  assert.ok(Buffer.byteLength(textOfGate({ gate: checkedGate(wordy), mark, isBuiltIn: false })) < MOST_FILE_BYTES);
 });
 
 test('whatever bytes a file holds, it is a gate or said to be none', () => {
@@ -63,6 +63,7 @@ test("keys that are missing are null, keys of others are nobody's concern", () =
   const file = { hook: 'Stop', mode: 'strict', description: 'd', further: [1] };
   assert.deepEqual(gateOfText('g', Buffer.from(JSON.stringify(file))), {
     is: 'gate',
+    registered: null,
     gate: { id: 'g', hook: 'Stop', mode: 'strict', description: 'd', hint: null, check: null, ttlSeconds: null },
     mark: null,
   });

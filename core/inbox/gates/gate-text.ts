@@ -1,28 +1,20 @@
 import { instantOfIso, isoOf } from '../../model/index.ts';
-import {
-  CHECKS,
-  type Gate,
-  HOOKS,
-  isTtl,
-  type Mark,
-  MODES,
-  MOST_NAME,
-  MOST_TEXT,
-  PROVENANCES,
-  type Standing,
-} from './gate.ts';
+import { CHECKS, HOOKS, isTtl, MODES, MOST_NAME, MOST_TEXT, PROVENANCES, type Standing } from './gate.ts';
 
 /** A file of a gate is far smaller. */
 export const MOST_FILE_BYTES = 16_384;
 
 export type GateRead =
-  | ({ readonly is: 'gate' } & Omit<Standing, 'isBuiltIn'>)
+  /** `registered` null: the file does not say it. */
+  | ({ readonly is: 'gate'; readonly registered: boolean | null } & Omit<Standing, 'isBuiltIn'>)
   /** It is no gate's file; it blocks nothing. */
   | { readonly is: 'odd'; readonly why: string };
 
 /** What stands in `ID.json` (contract 4, "ours"). */
-export function textOfGate({ hook, mode, description, hint, check, ttlSeconds }: Gate, mark: Mark | null): string {
+export function textOfGate({ gate, mark, isBuiltIn }: Standing): string {
+  const { hook, mode, description, hint, check, ttlSeconds } = gate;
   const file = {
+    registered: !isBuiltIn,
     hook,
     mode,
     description,
@@ -50,10 +42,13 @@ export function gateOfText(id: string, bytes: Uint8Array): GateRead {
     return odd(error instanceof Error ? error.message : String(error));
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return odd('it holds no JSON object');
-  const { hook, mode, description, hint, check, ttl, ...marked } = value as Readonly<Record<string, unknown>>;
+  const { registered, hook, mode, description, hint, check, ttl, ...marked } = value as Readonly<
+    Record<string, unknown>
+  >;
   const hookRead = hook === null ? null : oneOf(HOOKS, hook);
   const modeRead = oneOf(MODES, mode);
   const checkRead = isNone(check) ? null : oneOf(CHECKS, check);
+  if (!isNone(registered) && typeof registered !== 'boolean') return wrong('registered', registered);
   if (hookRead === undefined) return wrong('hook', hook);
   if (modeRead === undefined) return wrong('mode', mode);
   if (!isText(description, MOST_TEXT) || description.trim() === '') return wrong('description', description);
@@ -63,7 +58,8 @@ export function gateOfText(id: string, bytes: Uint8Array): GateRead {
   const mark = markOf(marked);
   if (mark.is === 'odd') return mark;
   const gate = { id, hook: hookRead, mode: modeRead, description, hint: hint ?? null, check: checkRead };
-  return { is: 'gate', gate: { ...gate, ttlSeconds: ttl ?? null }, mark: mark.mark };
+  const whole = { ...gate, ttlSeconds: ttl ?? null };
+  return { is: 'gate', registered: registered ?? null, gate: whole, mark: mark.mark };
 }
 
 function markOf({ satisfied_by: by, at, session, terminal }: Readonly<Record<string, unknown>>) {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { check, gate, mark, rig } from '../../../test/kit/gates-rig.ts';
+import { check, DECISION_GATE, failing, gate, mark, ONE_QUESTION, rig } from '../../../test/kit/gates-rig.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { realRandom, silentLog } from '../../ports/index.ts';
 import { realDisk } from '../../state/index.ts';
 import type { DecisionGates } from '../decisions/index.ts';
+import { NOTHING_ASKED } from './asked.ts';
 import type { LookAtGit } from './checks.ts';
 import type { CheckAnswer } from './evaluate.ts';
 import { gatesForDecisions } from './for-decisions.ts';
@@ -56,6 +57,7 @@ describe('marks', () => {
     using space = scratch();
     const all = rig(space);
     const decided: DecisionGates = gatesForDecisions(all.gates);
+    all.gates.register('ada', DECISION_GATE);
     decided.waiting('ada', true);
     assert.equal((await check(all)).decision, 'allow', 'it waits for the answer');
     decided.waiting('ada', false);
@@ -165,7 +167,7 @@ describe('an item in the inbox', () => {
     const disk = realDisk({ ...silentLog, warn: (line) => said.push(line) });
     const git: LookAtGit = async () => ({ is: 'clear' });
     const items = () => assert.fail('locked');
-    const gates = openGates({ disk, random: realRandom, clock, state: space.dir, git, items });
+    const gates = openGates({ disk, random: realRandom, clock, state: space.dir, git, items, asked: NOTHING_ASKED });
     gates.mark('ada', 'decision', { by: 'operator', session: null, terminal: null, tells: true });
     assert.match(said.join(), /ada was not told that it resolved: locked/);
     assert.equal((await check({ gates, space })).decision, 'allow');
@@ -194,4 +196,122 @@ test('the state of each gate is told without changing anything', async () => {
   assert.deepEqual([states.length, satisfied], [10, ['decision']]);
   assert.equal(readFileSync(all.file('decision'), 'utf8'), before);
   assert.deepEqual(readdirSync(space.at('gates', 'ada')), ['decision.json']);
+});
+
+describe('the gate `decision`', () => {
+  test('holds nobody who asked nothing and registered nothing, and is no result then', async () => {
+    using space = scratch();
+    const all = rig(space);
+    all.asked = [];
+    for (const flags of [{}, { stopHookActive: true }, { hook: 'UserPromptSubmit' }, {}] as const) {
+      const { decision, reason, results } = await check(all, flags);
+      assert.deepEqual([decision, reason, results.some((one) => one.gate_id === 'decision')], ['allow', '', false]);
+    }
+    assert.deepEqual(all.gates.open('ada'), []);
+    assert.ok(!all.gates.asked('ada').some((one) => one.gate.id === 'decision'));
+  });
+
+  test('holds who asked, and says what, how it began and how to wait', async () => {
+    using space = scratch();
+    const all = rig(space);
+    assert.equal(
+      (await check(all)).reason,
+      'decision: decision 7 ("Which way?") is not answered (hivebar decision wait 7)',
+    );
+    const long = `Deploy\n\nto ${'production '.repeat(20)}`;
+    all.asked = [{ id: 8, prompt: long }, ...[9, 10, 11, 12, 13].map((id) => ({ id, prompt: 'x' }))];
+    const { reason } = await check(all);
+    assert.match(
+      reason,
+      /^decision: decision 8 \("Deploy to production [^\n"]{40,70}\.\.\."\) is not answered, nor 9, 10, 11, 12 and more/,
+    );
+    all.asked = [];
+    assert.equal((await check(all, { stopHookActive: true })).decision, 'allow', 'answered');
+  });
+
+  test('lets a persona that waits stop, and one that the operator lets, once', async () => {
+    using space = scratch();
+    const all = rig(space);
+    const decided = gatesForDecisions(all.gates);
+    decided.waiting('ada', true);
+    assert.equal((await check(all)).decision, 'allow');
+    assert.deepEqual(all.gates.open('ada'), []);
+    decided.waiting('ada', false);
+    mark(all, 'decision');
+    assert.deepEqual(all.gates.open('ada'), []);
+    assert.equal((await check(all)).decision, 'allow');
+    assert.equal((await check(all)).decision, 'block');
+  });
+
+  test('holds every stop once it was registered: after an answer one goes through, and the next is held again', async () => {
+    using space = scratch();
+    const all = rig(space);
+    all.asked = [];
+    all.gates.register('ada', DECISION_GATE);
+    assert.deepEqual(failing(await check(all)), ['decision'], 'the same words as the built-in one');
+    gatesForDecisions(all.gates).close('ada');
+    assert.equal((await check(all)).decision, 'allow');
+    assert.equal((await check(all)).decision, 'block');
+    assert.deepEqual(failing(await check(rig(space))), ['decision'], 'after its mark was written too');
+    all.asked = ONE_QUESTION;
+    assert.match((await check(all, { session: 's2' })).reason, /is not answered; decision 7 \("Which way\?"\)/);
+    assert.equal((await check(all, { persona: 'bo', session: 's2' })).reason.includes('; decision 7'), false);
+  });
+
+  test('keeps no answer for a gate that is registered later', async () => {
+    using space = scratch();
+    const all = rig(space);
+    all.asked = [];
+    gatesForDecisions(all.gates).close('ada');
+    assert.deepEqual(space.list(), []);
+    all.gates.register('ada', DECISION_GATE);
+    assert.equal((await check(all)).decision, 'block');
+  });
+
+  test('holds nobody when it can not be looked up what was asked, and that is said; a registered one holds', async () => {
+    using space = scratch();
+    const all = rig(space);
+    Object.defineProperty(all, 'asked', { get: () => assert.fail('database is locked') });
+    const { decision, warnings } = await check(all);
+    assert.equal(decision, 'allow');
+    assert.match(warnings.join(), /whether a decision is open could not be looked up.*database is locked/);
+    all.gates.register('ada', DECISION_GATE);
+    assert.equal((await check(all)).decision, 'block');
+  });
+});
+
+test('what is open for a person to see is what somebody put there and nothing satisfies, and git is not run for it', () => {
+  using space = scratch();
+  const all = rig(space);
+  Object.defineProperty(all, 'git', { get: () => assert.fail('git was run') });
+  const open = (): readonly string[] => all.gates.open('ada').map((one) => one.gate.id);
+  assert.deepEqual(open(), ['decision']);
+  all.asked = [];
+  assert.deepEqual(open(), []);
+  all.gates.register('ada', gate('deploy'));
+  all.gates.register('ada', gate('tidy', { mode: 'soft', hook: 'PreCompact', ttlSeconds: 60 }));
+  all.gates.register('ada', gate('sandbox-boundary', { hook: 'PreToolUse' }));
+  all.gates.register('ada', gate('pushed', { check: 'commit-push' }));
+  assert.deepEqual(open(), ['deploy', 'pushed', 'tidy']);
+  mark(all, 'deploy');
+  mark(all, 'tidy', 'cli', 's9');
+  mark(all, 'pushed', 'auto');
+  assert.deepEqual(open(), []);
+  all.clock.stopFor(60_000);
+  assert.deepEqual(open(), ['tidy']);
+});
+
+test('of gates that hold nothing now it is told that they do not count', async () => {
+  using space = scratch();
+  const all = rig(space);
+  const decision = async () => {
+    const who = { persona: 'ada', session: 's1', terminal: null, cwd: space.dir, env: {} };
+    const { counts, isSatisfied, gate: its } = (await all.gates.status(who))[0] ?? assert.fail();
+    return [its.id, counts, isSatisfied];
+  };
+  assert.deepEqual(await decision(), ['decision', true, false]);
+  all.asked = [];
+  assert.deepEqual(await decision(), ['decision', false, true]);
+  all.gates.register('ada', DECISION_GATE);
+  assert.deepEqual(await decision(), ['decision', true, false]);
 });

@@ -2,12 +2,16 @@ import { Fault, type PersonaId } from '../../model/index.ts';
 import type { Clock, Random } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
 import type { Items, NewItem } from '../item.ts';
+import { type Asked, type LookAtAsked, standingNow } from './asked.ts';
+import { isAsked } from './built-ins.ts';
 import { askChecks, type LookAtGit, type Place } from './checks.ts';
 import { evaluate, type Judged, type Verdict, withoutBlock } from './evaluate.ts';
 import {
   type Asker,
   type CheckName,
   checkedGate,
+  DECISION,
+  DECISION_WAITING,
   type Gate,
   HOOKS,
   type Hook,
@@ -30,6 +34,8 @@ export interface GatesOptions {
   /** Asked for when there is something to push. Null: there is nowhere to push to, and marks count all the same. */
   readonly items: (() => Pick<Items, 'push'>) | null;
   readonly git: LookAtGit;
+  /** Asked for when the gate `decision` is; what it throws is said, and nothing is taken for asked. */
+  readonly asked: LookAtAsked;
 }
 
 export interface CheckRequest extends Asker, Place {
@@ -53,12 +59,25 @@ export interface MarkRequest {
 
 export interface Stand extends Standing {
   readonly isSatisfied: boolean;
+  /** It counts now; false: see `whenOf`. */
+  readonly counts: boolean;
 }
 
 /** The gates of every persona (contract 4): files, and nothing kept in memory. */
 export interface Gates {
   /** @throws Fault `unreadable` */
   list(persona: PersonaId): AllGates;
+  /**
+   * The gates that a hook asks about now, whether they are satisfied or not; `decision` says what is not answered.
+   * @throws Fault `unreadable`, and what `asked` throws
+   */
+  asked(persona: PersonaId): readonly Standing[];
+  /**
+   * Those of them that somebody put there, by registering or by asking, and that are not satisfied: what a person wants to see.
+   * Nothing is run: of a gate with a check it says what the last hook found. A mark for one session counts.
+   * @throws as `asked` does
+   */
+  open(persona: PersonaId): readonly Standing[];
   /** Null: there is no such gate. */
   one(persona: PersonaId, id: string): Standing | null;
   /** From now on the persona has this gate; a mark it has is kept. @throws Fault `usage`, `unwritable`, `no-space` */
@@ -86,7 +105,7 @@ export interface Gates {
 /** How long it is worth telling that a gate resolved. */
 const TELL_MS = 24 * 3_600_000;
 
-export function openGates({ disk, random, clock, state, items, git }: GatesOptions): Gates {
+export function openGates({ disk, random, clock, state, items, git, asked: askedBy }: GatesOptions): Gates {
   const files = gateFiles(disk, random, state);
   const turnOf = (persona: PersonaId, session: string): TurnFile => turnFile(disk, files.at(persona), session, clock);
 
@@ -100,8 +119,9 @@ export function openGates({ disk, random, clock, state, items, git }: GatesOptio
     }
   }
 
-  function putMark(persona: PersonaId, { gate, mark: before }: Standing, mark: Mark, tells: boolean): void {
-    files.write(persona, gate, mark);
+  function putMark(persona: PersonaId, standing: Standing, mark: Mark, tells: boolean): void {
+    const { gate, mark: before } = standing;
+    files.write(persona, { ...standing, mark });
     const asker = { session: mark.session ?? before?.session ?? '', terminal: mark.terminal };
     const wasSatisfied = before?.by !== 'auto' && holds({ gate, mark: before, isBuiltIn: false }, asker, mark.at);
     if (tells && !wasSatisfied) tell(persona, gate.id, mark);
@@ -109,7 +129,7 @@ export function openGates({ disk, random, clock, state, items, git }: GatesOptio
 
   function clear(persona: PersonaId, which: (standing: Standing) => boolean): readonly string[] {
     const marked = files.read(persona).standings.filter((standing) => standing.mark !== null && which(standing));
-    for (const { gate } of marked) files.write(persona, gate, null);
+    for (const standing of marked) files.write(persona, { ...standing, mark: null });
     return marked.map(({ gate }) => gate.id);
   }
 
@@ -127,9 +147,10 @@ export function openGates({ disk, random, clock, state, items, git }: GatesOptio
     const { persona, session, hook } = request;
     const turns = turnOf(persona, session);
     if (hook === 'UserPromptSubmit') tried(() => turns.begin(), troubles);
-    const { standings, odd } = files.read(persona);
+    const { standings: all, odd } = files.read(persona);
     troubles.push(...odd.map(({ path, why }) => `${path} is not a gate and blocks nothing: ${why}`));
-    const here = standings.filter(({ gate }) => gate.hook === hook);
+    const here = all.filter(({ gate }) => gate.hook === hook);
+    const standings = standingNow(all, here.some(isDecision) ? askedOrNone(persona, troubles) : []);
     const checks = await askChecks(checksOf(here, request, clock.now()), request, git);
     const turn = turns.read();
     const now = clock.now();
@@ -158,17 +179,42 @@ export function openGates({ disk, random, clock, state, items, git }: GatesOptio
   /** Unless it is another mark by now: that one is for the next stop. */
   function consume(persona: PersonaId, { gate, mark }: Standing): void {
     const now = files.one(persona, gate.id);
-    if (now?.mark?.at === mark?.at && now?.mark?.by === mark?.by) files.write(persona, gate, null);
+    if (now !== null && now.mark?.at === mark?.at && now.mark?.by === mark?.by)
+      files.write(persona, { ...now, mark: null });
   }
+
+  function askedOrNone(persona: PersonaId, troubles: string[]): readonly Asked[] {
+    try {
+      return askedBy(persona);
+    } catch (error) {
+      troubles.push(`whether a decision is open could not be looked up, and none is taken for open: ${wordsOf(error)}`);
+      return [];
+    }
+  }
+
+  const now = (persona: PersonaId): readonly Standing[] => standingNow(files.read(persona).standings, askedBy(persona));
 
   return {
     list: (persona) => files.read(persona),
+    asked: (persona) => now(persona).filter(({ gate }) => gate.hook !== null && isAsked(gate)),
+    open(persona) {
+      const standings = now(persona);
+      const at = clock.now();
+      const isMarked = (standing: Standing): boolean =>
+        holds(standing, { session: standing.mark?.session ?? '', terminal: null }, at);
+      const isWaiting = standings.some((one) => one.gate.id === DECISION_WAITING && isMarked(one));
+      return standings.filter((standing) => {
+        const { gate, isBuiltIn } = standing;
+        if (gate.hook === null || !isAsked(gate) || (isBuiltIn && gate.id !== DECISION)) return false;
+        return !isMarked(standing) && !(gate.check === 'decision-waiting' && isWaiting);
+      });
+    },
     one: (persona, id) => files.one(persona, id),
     register(persona, gate) {
       const before = files.one(persona, gate.id);
       // What one check found is no word for another.
       const isKept = before?.mark?.by !== 'auto' || before.gate.check === gate.check;
-      files.write(persona, checkedGate(gate), isKept ? (before?.mark ?? null) : null);
+      files.write(persona, { gate: checkedGate(gate), mark: isKept ? (before?.mark ?? null) : null, isBuiltIn: false });
     },
     mark(persona, id, { by, session, terminal, tells }) {
       const standing = files.one(persona, id);
@@ -193,15 +239,19 @@ export function openGates({ disk, random, clock, state, items, git }: GatesOptio
     },
     async status(asked) {
       const request = { ...asked, session: sessionKey(asked.session) };
-      const { standings } = files.read(request.persona);
+      const all = files.read(request.persona).standings;
+      const standings = standingNow(all, askedBy(request.persona));
       const now = clock.now();
       const checks = await askChecks(checksOf(standings, request, now), request, git);
       const plain = { stopHookActive: false, apiError: false, soft: false, also: '', turn: { blocks: [], open: [] } };
       return HOOKS.flatMap((hook) => {
         const { results } = evaluate({ ...request, ...plain, hook, standings, checks, now });
-        const isSatisfied = (id: string): boolean => results.some((one) => one.gate_id === id && one.satisfied);
-        const here = standings.filter(({ gate }) => gate.hook === hook);
-        return here.map((standing) => ({ ...standing, isSatisfied: isSatisfied(standing.gate.id) }));
+        return all.flatMap((standing) => {
+          if (standing.gate.hook !== hook) return [];
+          const counting = standings.find(({ gate }) => gate.id === standing.gate.id);
+          const isSatisfied = !results.some((one) => one.gate_id === standing.gate.id && !one.satisfied);
+          return [{ ...(counting ?? standing), isSatisfied, counts: counting !== undefined }];
+        });
       });
     },
     beginTurn: (persona, session) => turnOf(persona, session).begin(),
@@ -211,6 +261,8 @@ export function openGates({ disk, random, clock, state, items, git }: GatesOptio
     },
   };
 }
+
+const isDecision = ({ gate }: Standing): boolean => gate.id === DECISION;
 
 /** The checks whose answer matters, each a cost: those of gates that nobody's word holds closed. */
 function checksOf(here: readonly Standing[], asker: Asker, now: number): ReadonlySet<CheckName> {

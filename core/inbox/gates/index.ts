@@ -1,4 +1,5 @@
-export { BUILT_INS, isAsked } from './built-ins.ts';
+export { type Asked, type LookAtAsked, NOTHING_ASKED } from './asked.ts';
+export { BUILT_INS, isAsked, type When, whenOf } from './built-ins.ts';
 export type { LookAtGit, Place } from './checks.ts';
 export type { CheckAnswer, LetGo, Result, Verdict } from './evaluate.ts';
 export { type GatesForDecisions, gatesForDecisions } from './for-decisions.ts';

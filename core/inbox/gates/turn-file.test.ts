@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
 import { fakeFiles, UID } from '../../../test/kit/fake-files.ts';
-import { check, failing, GATES_OF_ARGUMENT, gate, mark, rig } from '../../../test/kit/gates-rig.ts';
+import { check, failing, GATES_OF_ARGUMENT, gate, mark, ONE_QUESTION, rig } from '../../../test/kit/gates-rig.ts';
 import { type Scratch, scratch } from '../../../test/kit/scratch.ts';
 import { O, realRandom, silentLog } from '../../ports/index.ts';
 import { realDisk } from '../../state/index.ts';
@@ -161,7 +161,7 @@ describe('a turn', () => {
     const late = { ...disk, files: { ...disk.files, open } };
     const needs = { random: realRandom, clock: fakeClock(), git: async () => ({ is: 'clear' }) as const, items: null };
     const { decision, reason, letGo } = await check({
-      gates: openGates({ ...needs, disk: late, state: space.dir }),
+      gates: openGates({ ...needs, disk: late, state: space.dir, asked: () => ONE_QUESTION }),
       space,
     });
     assert.deepEqual([taken, decision, reason, letGo], [3, 'allow', '', 'blocked-enough']);
@@ -201,7 +201,13 @@ test('whatever call of the disk fails, a check answers, and what it can not coun
   for (let at = 0, isOver = false; !isOver; at += 1) {
     const files = fakeFiles();
     const needs = { random: realRandom, clock: fakeClock(), git: async () => ({ is: 'clear' }) as const };
-    const gates = openGates({ ...needs, disk: { files, log: silentLog, uid: UID }, state: '/d', items: null });
+    const gates = openGates({
+      ...needs,
+      disk: { files, log: silentLog, uid: UID },
+      state: '/d',
+      items: null,
+      asked: () => ONE_QUESTION,
+    });
     const space = { dir: '/d' } as Scratch;
     let name = '';
     files.mishaps((call, index) => {
