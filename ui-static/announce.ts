@@ -4,7 +4,7 @@ import { numberOf } from './present.ts';
 /** More than so many changes at once are counted, not listed. */
 const LISTED = 3;
 
-/** What a screen reader says of a change: who went down, came back, or got mail. Null: nothing worth a word. */
+/** What a screen reader says of a change: who went down, came back, got mail or asks. Null: nothing worth a word. */
 export function announcementOf(before: StatusWire, after: StatusWire): string | null {
   const was = new Map(before.personas.map((persona) => [persona.id, persona]));
   const down: string[] = [];
@@ -19,13 +19,21 @@ export function announcementOf(before: StatusWire, after: StatusWire): string | 
       mail.push(`${persona.label}, ${numberOf(persona.unread, persona.unreadIs)} unread`);
     }
   }
-  const said = [listed(down, 'down'), listed(back, 'up again'), listed(mail, 'with new mail')].filter(
-    (one) => one !== null,
-  );
+  const labels = new Map(after.personas.map(({ id, label }) => [id, label]));
+  const known = new Set(before.decisions.map(({ id }) => id));
+  const asking = after.decisions
+    .filter(({ id }) => !known.has(id))
+    .map(({ persona }) => labels.get(persona) ?? persona);
+  const said = [
+    listed(down, 'down'),
+    listed(back, 'up again'),
+    listed(mail, 'with new mail'),
+    listed(asking, 'to decide', 'questions'),
+  ].filter((one) => one !== null);
   return said.length === 0 ? null : said.join('. ');
 }
 
-function listed(names: readonly string[], what: string): string | null {
+function listed(names: readonly string[], what: string, each = 'inboxes'): string | null {
   if (names.length === 0) return null;
-  return names.length > LISTED ? `${names.length} inboxes ${what}` : `${what}: ${names.join('; ')}`;
+  return names.length > LISTED ? `${names.length} ${each} ${what}` : `${what}: ${names.join('; ')}`;
 }

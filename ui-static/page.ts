@@ -2,7 +2,8 @@ import type { StatusWire } from '../app/status/wire.ts';
 import { drawAlerts } from './alerts.ts';
 import { announcementOf } from './announce.ts';
 import { allCards, drawCards } from './cards.ts';
-import { byId, cloneOf, fill } from './dom.ts';
+import { startAsked } from './decisions.ts';
+import { byId, cloneOf, fill, part } from './dom.ts';
 import { startFind } from './find.ts';
 import { follow } from './live.ts';
 import { drawPast } from './past.ts';
@@ -21,6 +22,7 @@ const causes = byId('causes');
 const form = byId('token');
 const overview = byId('overview');
 const find = startFind(() => drawAll());
+const asked = startAsked(() => needToken('action'));
 let route: Route = { is: 'overview' };
 let latest: StatusWire | null = null;
 let view: View | null = null;
@@ -62,11 +64,13 @@ form.addEventListener('submit', (event) => {
   form.hidden = true;
   pastAt = Number.NEGATIVE_INFINITY;
   lookNow();
+  asked.tokenCame();
   view?.tokenCame();
 });
 
 document.addEventListener('keydown', (event) => {
-  if (event.key !== 'Escape' || route.is === 'overview' || document.activeElement?.matches('input') === true) return;
+  if (event.key !== 'Escape' || route.is === 'overview' || document.activeElement?.matches('input, textarea') === true)
+    return;
   location.hash = '#personas';
 });
 
@@ -84,6 +88,7 @@ function drawAll(): void {
   const of = route.is === 'persona' ? personaOf(latest, route.fragment) : null;
   const title = of === null ? summary.title : `${of.label.slice(0, 100)} · ${summary.title}`;
   if (document.title !== title) document.title = title;
+  asked.draw(latest, now);
   if (route.is === 'persona') {
     view?.draw(of, now);
     return;
@@ -106,6 +111,7 @@ function goTo(): void {
   byId('view').hidden = !one;
   if (route.is === 'persona') void openView(route.fragment);
   else if (before.is === 'persona') {
+    asked.showIn(null, null);
     view?.close();
     form.hidden = form.dataset.why !== 'closed';
     drawAll();
@@ -122,6 +128,7 @@ async function openView(fragment: string): Promise<void> {
   }
   if (route.is !== 'persona' || route.fragment !== fragment) return; // left meanwhile
   view.open(fragment);
+  asked.showIn(part(byId('view'), '#asks'), fragment);
   drawAll();
 }
 

@@ -186,20 +186,22 @@ export const CLOSED: Summary = {
     totalDown: '–',
     sentence: 'Nothing is shown without the token',
     paused: null,
+    decide: null,
     version: 'Hivebar',
     link: 'The token is needed',
   },
 };
 
-export function summaryOf({ totals, causes, version, notifications, personas }: StatusWire): Summary {
+export function summaryOf({ totals, causes, decisions, version, notifications, personas }: StatusWire): Summary {
   const unread = numberOf(totals.unread, totals.unreadIs);
   const pending = totals.personas - totals.up - totals.down;
   const hidden = personas.length - totals.personas;
   const trouble = totals.down > 0 || causes.length > 0;
+  const decide = decisions.length > 0 ? `${decisions.length} to decide` : null;
   const badge = (totals.unread ?? 0) > 0 ? `(${unread}) ` : '';
   return {
     look: trouble ? 'down' : personas.length === 0 ? 'empty' : 'up',
-    title: `${totals.down > 0 ? `${totals.down} down, ` : ''}${badge}Hivebar`,
+    title: `${totals.down > 0 ? `${totals.down} down, ` : ''}${decide === null ? '' : `${decide}, `}${badge}Hivebar`,
     slots: {
       totalUnread: unread,
       totalUrgent: totals.urgent === null ? '–' : String(totals.urgent),
@@ -207,6 +209,7 @@ export function summaryOf({ totals, causes, version, notifications, personas }: 
       totalDown: String(totals.down),
       sentence: sentenceOf(totals, pending, causes.length, hidden),
       paused: notifications.pausedUntil === null ? null : pausedText(notifications.pausedUntil),
+      decide,
       version: `Hivebar ${version}`,
     },
   };
@@ -225,6 +228,38 @@ function pausedText(until: string): string {
   return until === 'forever'
     ? 'Notifications paused'
     : `Notifications paused until ${until.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+export interface Asking {
+  /** Of one decision, also where another database gives its number again. */
+  readonly key: string;
+  /** Words for the style sheet: `pressing`, `waits`. */
+  readonly flags: string;
+  /** Null: who asks is not watched, and has no view of its own. */
+  readonly fragment: string | null;
+  readonly slots: Slots;
+}
+
+/** Who asks a person, and how long there is to answer; what is asked needs the token. */
+export function askingOf(
+  { id, persona, urgency, blocking, created, expires }: StatusWire['decisions'][number],
+  personas: readonly PersonaWire[],
+  now: number,
+): Asking {
+  const asks = personas.find(({ id }) => id === persona);
+  const left = expires === null ? null : Date.parse(expires) - now;
+  return {
+    key: `${id}@${created}`,
+    flags: [urgency === 'high' ? 'pressing' : '', blocking ? 'waits' : ''].join(' ').trim(),
+    fragment: asks === undefined ? null : fragmentOf(asks.id),
+    slots: {
+      asks: capped(asks?.label ?? persona, NAME_CHARS),
+      pressing: urgency === 'high' ? 'Urgent' : null,
+      waits: blocking ? 'Waits' : null,
+      asked: agoOf(now - Date.parse(created)),
+      left: left === null ? null : left <= 0 ? 'time is over' : `${spanOf(left)} left`,
+    },
+  };
 }
 
 /** A cause as the banner shows it. */

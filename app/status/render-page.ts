@@ -1,5 +1,5 @@
 import type { Instant } from '../../core/model/index.ts';
-import { CLOSED, cardOf, causeOf, groupsOf, MARKS, type Slots, summaryOf } from '../../ui-static/present.ts';
+import { askingOf, CLOSED, cardOf, causeOf, groupsOf, MARKS, type Slots, summaryOf } from '../../ui-static/present.ts';
 import type { PersonaWire, StatusWire } from './wire.ts';
 
 /**
@@ -14,6 +14,12 @@ export function pageRenderer(template: string): (status: StatusWire | null, now:
   const document = filler(template.slice(0, rest));
   const cause = filler(innerOf(template, 'cause'));
   const group = filler(innerOf(template, 'group').replace('data-source=""', 'data-source="{{source}}"'));
+  const decision = filler(
+    innerOf(template, 'decision')
+      .replace('data-key=""', 'data-key="{{key}}"')
+      .replace('data-flags=""', 'data-flags="{{flags}}"')
+      .replace('href="#persona="', '{{href}}'),
+  );
   const card = filler(
     innerOf(template, 'card')
       .replace('data-id=""', 'data-id="{{personaId}}" id="persona={{fragment}}"')
@@ -36,7 +42,11 @@ export function pageRenderer(template: string): (status: StatusWire | null, now:
       ...of.personas.map((persona) => cardHtml(persona, now)),
     ]);
     const causes = (status?.causes ?? []).map((one) => cause(causeOf(one, now)));
-    const html = { causes: causes.join(''), cards: cards.join('') };
+    const decisions = (status?.decisions ?? []).map((one) => {
+      const { key, flags, fragment, slots } = askingOf(one, status?.personas ?? [], now);
+      return decision({ ...slots, key, flags }, { href: fragment === null ? '' : `href="#persona=${fragment}"` });
+    });
+    const html = { causes: causes.join(''), decisions: decisions.join(''), cards: cards.join('') };
     return document({ ...slots, look, title }, html) + template.slice(rest);
   };
 }

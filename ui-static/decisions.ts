@@ -1,0 +1,231 @@
+import type { StatusWire } from '../app/status/wire.ts';
+import type { DecisionWire } from '../app/status/wire-decision.ts';
+import { byId, cloneOf, fill, part, setAttribute } from './dom.ts';
+import { askingOf, fragmentOf } from './present.ts';
+import { outcomeOf, type Question, startQuestion } from './question.ts';
+import { ask, hasToken, TokenNeeded } from './token.ts';
+
+/**
+ * What agents ask of people, oldest first. Each decision keeps its article as long as it is shown, so that neither focus nor
+ * what was typed is lost; one that is over stays for a while and says what became of it.
+ */
+export interface Asked {
+  draw(status: StatusWire, now: number): void;
+  /** Shows those of one persona only, at this place; null: all, where they stood. */
+  showIn(place: HTMLElement | null, fragment: string | null): void;
+  /** The person gave a token. */
+  tokenCame(): void;
+}
+
+interface Entry {
+  readonly id: number;
+  readonly article: HTMLElement;
+  fragment: string | null;
+  question: Question | null;
+  /** When it was over; null: it is not, as far as is known. */
+  overAt: number | null;
+}
+
+/** So many are in sight at once, and those that press. */
+const FIRST = 6;
+const LIMIT = 1000;
+const LIMIT_OVER = 100;
+const TIMEOUT_MS = 5000;
+/** After a failure, or where an answer lacked some, it is asked again after so long. */
+const AGAIN_MS = 5000;
+const LINGER_MS = 15_000;
+
+export function startAsked(needToken: () => void): Asked {
+  const section = byId('decisions');
+  const list = byId('asked');
+  const words = byId('decisions-words');
+  const more = byId('more-asked');
+  const home = section.parentElement;
+  const after = section.previousElementSibling;
+  const entries = new Map<string, Entry>();
+  const askedFor = new Set<string>();
+  let againAt = 0;
+  let only: string | null = null;
+  let all = false;
+  let redraw = (): void => {};
+
+  for (const article of list.querySelectorAll<HTMLElement>('.decision')) enter(article.dataset.key ?? '', article);
+  more.addEventListener('click', () => {
+    all = true;
+    redraw();
+  });
+
+  function enter(key: string, article: HTMLElement): Entry {
+    const entry: Entry = { id: Number.parseInt(key, 10), article, fragment: null, question: null, overAt: null };
+    setAttribute(article, 'data-key', key);
+    entries.set(key, entry);
+    return entry;
+  }
+
+  function say({ article }: Entry, text: string, look: 'well' | 'not'): void {
+    const said = part(article, '.said');
+    said.dataset.look = look;
+    said.textContent = text;
+  }
+
+  function over(entry: Entry, text: string, look: 'well' | 'not'): void {
+    const hadFocus = entry.article.contains(document.activeElement);
+    entry.overAt = performance.now();
+    entry.article.dataset.flags = 'over';
+    entry.question?.[Symbol.dispose]();
+    say(entry, text, look);
+    if (entry.question?.isWritten === true) part(entry.article, '.said').after(dismissButton(entry));
+    if (hadFocus && !entry.article.contains(document.activeElement)) part(entry.article, 'h3').focus();
+  }
+
+  function dismissButton({ article }: Entry): HTMLElement {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Dismiss';
+    button.addEventListener('click', () => leave(article.dataset.key ?? ''));
+    return button;
+  }
+
+  function leave(key: string): void {
+    const entry = entries.get(key);
+    if (entry === undefined) return;
+    entries.delete(key);
+    const hadFocus = entry.article.contains(document.activeElement);
+    const next = entry.article.nextElementSibling ?? entry.article.previousElementSibling;
+    entry.article.remove();
+    if (hadFocus) next?.querySelector('h3')?.focus();
+  }
+
+  /** The words of those that have none yet. */
+  async function load(keys: readonly string[]): Promise<void> {
+    for (const key of keys) askedFor.add(key);
+    againAt = performance.now() + AGAIN_MS;
+    try {
+      for (const decision of await decisionsOf(`state=open&limit=${LIMIT}`)) {
+        const entry = entries.get(`${decision.id}@${decision.created}`);
+        if (entry === undefined || entry.question !== null || entry.overAt !== null) continue;
+        entry.question = startQuestion(decision, {
+          article: entry.article,
+          needToken,
+          say: (text, look) => say(entry, text, look),
+          over: (now, isOurs) => over(entry, `${isOurs ? '' : 'Too late. '}${outcomeOf(now)}`, isOurs ? 'well' : 'not'),
+        });
+      }
+    } catch (error) {
+      if (!(error instanceof TokenNeeded)) note(`Not to be had now: ${error instanceof Error ? error.message : error}`);
+      return;
+    }
+    redraw();
+  }
+
+  /** Those that are over, and not by us: what became of them. */
+  async function tell(gone: readonly Entry[]): Promise<void> {
+    for (const [persona, of] of Map.groupBy(gone, ({ question }) => question?.persona ?? '')) {
+      for (const entry of of) entry.overAt = performance.now();
+      let known: readonly DecisionWire[] = [];
+      try {
+        const query = new URLSearchParams({ state: 'all', persona, limit: String(LIMIT_OVER) });
+        known = await decisionsOf(query.toString());
+      } catch {
+        // that it is over is told all the same
+      }
+      for (const entry of of) {
+        const found = known.find(({ id, created }) => entry.article.dataset.key === `${id}@${created}`);
+        if (found?.state === 'open' && entry.question?.isWritten !== true) leave(entry.article.dataset.key ?? '');
+        else over(entry, found === undefined ? 'It is answered, or was taken back.' : outcomeOf(found), 'not');
+      }
+    }
+  }
+
+  function note(text: string): void {
+    if (words.textContent !== text) words.textContent = text;
+  }
+
+  function noteToken(): void {
+    if (hasToken()) note('');
+    if (hasToken() || words.querySelector('button') !== null) return;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Give the token';
+    button.addEventListener('click', needToken);
+    words.replaceChildren('Questions and answers need the token. ', button);
+  }
+
+  /** Those that go: at once where nothing of them was shown, else when what became of them was there to be read. */
+  function settle(open: ReadonlySet<string>): void {
+    const gone: Entry[] = [];
+    for (const [key, entry] of entries) {
+      if (open.has(key)) continue;
+      const { question, overAt, article } = entry;
+      if (question === null) leave(key);
+      else if (overAt === null) {
+        if (!question.isGoing) gone.push(entry);
+      } else if (
+        performance.now() - overAt > LINGER_MS &&
+        !question.isWritten &&
+        !article.matches(':hover, :focus-within')
+      )
+        leave(key);
+    }
+    if (gone.length > 0) void tell(gone);
+  }
+
+  function draw(status: StatusWire, now: number): void {
+    redraw = () => draw(status, Date.now());
+    const open = new Set<string>();
+    for (const decision of status.decisions) {
+      const { key, flags, fragment, slots } = askingOf(decision, status.personas, now);
+      open.add(key);
+      const entry = entries.get(key) ?? enter(key, cloneOf('decision'));
+      entry.fragment = fragment ?? fragmentOf(decision.persona);
+      if (entry.overAt !== null) continue; // we know it before the board does
+      setAttribute(entry.article, 'data-flags', flags);
+      const link = part<HTMLAnchorElement>(entry.article, 'h3 a');
+      if (fragment === null) link.removeAttribute('href');
+      else setAttribute(link, 'href', `#persona=${fragment}`);
+      fill(entry.article, slots);
+    }
+    settle(open);
+    const order = [...entries.values()].sort((a, b) => a.id - b.id);
+    for (const [i, { article }] of order.entries()) {
+      if (list.children[i] !== article) list.insertBefore(article, list.children[i] ?? null);
+    }
+    let shown = 0;
+    let folded = 0;
+    for (const { article, fragment, question, overAt } of order) {
+      const isHere = only === null || fragment === only;
+      const presses = article.dataset.flags?.includes('pressing') === true || overAt !== null;
+      const isFolded = isHere && !all && shown >= FIRST && !presses && question?.isWritten !== true;
+      if (isFolded) folded += 1;
+      else if (isHere) shown += 1;
+      article.hidden = !isHere || isFolded;
+    }
+    more.hidden = folded === 0;
+    const showMore = `Show ${folded} more`;
+    if (more.textContent !== showMore) more.textContent = showMore;
+    const missing = [...entries].flatMap(([key, { question }]) => (question === null ? [key] : []));
+    if (!hasToken() || missing.length === 0) noteToken();
+    else if (performance.now() >= againAt || missing.some((key) => !askedFor.has(key))) void load(missing);
+  }
+
+  return {
+    draw,
+    showIn(place, fragment) {
+      only = fragment;
+      if (place !== null) place.append(section);
+      else if (after !== null) after.after(section);
+      else home?.prepend(section);
+      redraw();
+    },
+    tokenCame() {
+      againAt = 0;
+      redraw();
+    },
+  };
+}
+
+/** @throws TokenNeeded, Refused */
+async function decisionsOf(query: string): Promise<readonly DecisionWire[]> {
+  const answer = await ask(`/api/v1/decisions?${query}`, AbortSignal.timeout(TIMEOUT_MS));
+  return ((await answer.json()) as { decisions: readonly DecisionWire[] }).decisions;
+}

@@ -1,0 +1,168 @@
+import type { DecisionWire } from '../app/status/wire-decision.ts';
+import { cloneOf, part } from './dom.ts';
+import { visible } from './events.ts';
+import { capped } from './present.ts';
+import { act, hasToken, Refused, TokenNeeded } from './token.ts';
+
+/** What is asked, and the ways to answer it, in the article of a decision. Everything in it is other people's text. */
+export interface Question extends Disposable {
+  /** Who asked, as decisions name it. */
+  readonly persona: string;
+  /** Something was written that no answer has taken along. */
+  readonly isWritten: boolean;
+  readonly isGoing: boolean;
+}
+
+export interface QuestionHost {
+  readonly article: HTMLElement;
+  needToken(): void;
+  /** Shows this in words, for now. */
+  say(words: string, look: 'well' | 'not'): void;
+  /** It is answered, by us or by somebody who was faster. */
+  over(decision: DecisionWire, isOurs: boolean): void;
+}
+
+interface Reply {
+  readonly select?: string;
+  readonly text?: string;
+  readonly acceptGuidance?: true;
+}
+
+const PROMPT_CHARS = 4000;
+const CONTEXT_CHARS = 16_000;
+/** A context that is longer, or has more lines, is folded. */
+const FOLDED = { chars: 240, lines: 3 } as const;
+
+export function startQuestion(decision: DecisionWire, host: QuestionHost): Question {
+  const { id, options, freeText, iteration, mostIterations } = decision;
+  const { article } = host;
+  const fieldset = cloneOf('question') as HTMLFieldSetElement;
+  const written = part<HTMLTextAreaElement>(fieldset, 'textarea');
+  let isGoing = false;
+
+  const answer = async (reply: Reply): Promise<void> => {
+    if (isGoing) return;
+    if (!hasToken()) {
+      host.say('The token is needed for this.', 'not');
+      host.needToken();
+      return;
+    }
+    const focused = document.activeElement;
+    const goesOnAt = (element: Element | null): void => {
+      // what is disabled loses the focus; who went elsewhere meanwhile stays there
+      const isLost = document.activeElement === document.body || article.contains(document.activeElement);
+      if (isLost && article.contains(focused) && element instanceof HTMLElement) element.focus();
+    };
+    isGoing = true;
+    fieldset.disabled = true; // of two clicks the second is none
+    try {
+      const said = (await act('decide', { decision: id, ...reply })) as { accepted: boolean; decision: DecisionWire };
+      isGoing = false;
+      if (said.accepted) written.value = '';
+      goesOnAt(article.querySelector('h3'));
+      host.over(said.decision, said.accepted);
+    } catch (error) {
+      isGoing = false;
+      fieldset.disabled = false;
+      goesOnAt(focused);
+      host.say(failureOf(error), 'not');
+      if (error instanceof TokenNeeded) host.needToken();
+    }
+  };
+
+  part(article, '.prompt').textContent = capped(visible(decision.prompt), PROMPT_CHARS);
+  const before = part(fieldset, '.before');
+  before.hidden = decision.guidance === null;
+  before.textContent = `Asked again (${iteration} of ${mostIterations}) after this guidance: ${visible(decision.guidance ?? '')}`;
+  const context = part<HTMLDetailsElement>(fieldset, '.context');
+  const known = visible(decision.context ?? '');
+  context.hidden = known === '';
+  context.open = known.length <= FOLDED.chars && known.split('\n').length <= FOLDED.lines;
+  part(context, 'p').textContent = capped(known, CONTEXT_CHARS);
+
+  const notes = (): Reply => (written.value.trim() === '' ? {} : { text: written.value });
+  part(fieldset, '.options').append(
+    ...options.map((option) => {
+      const button = document.createElement('button');
+      button.type = 'button';
+      const label = document.createElement('bdi');
+      label.textContent = visible(option.label);
+      button.append(label);
+      if (option.id === decision.default) {
+        const holds = document.createElement('small');
+        holds.textContent = 'holds when nobody answers';
+        button.append(' ', holds);
+      }
+      button.addEventListener('click', () => void answer({ select: option.id, ...notes() }));
+      return button;
+    }),
+  );
+
+  const own = part<HTMLFormElement>(fieldset, '.own');
+  const isLast = !freeText && iteration >= mostIterations;
+  const label = part(own, 'label > span');
+  label.textContent = freeText ? 'Answer' : isLast ? 'Guidance: close with it' : 'Guidance: ask again';
+  if (options.length > 0) label.append(' (an option sends it along)');
+  part(own, 'button').textContent = freeText ? 'Answer' : isLast ? 'Close with it' : 'Ask again';
+  own.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (written.value.trim() === '') {
+      host.say('Nothing is written yet.', 'not');
+      written.focus();
+      return;
+    }
+    void answer({ text: written.value, ...(isLast ? { acceptGuidance: true } : {}) });
+  });
+  written.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) own.requestSubmit();
+  });
+  part(article, '.said').before(fieldset);
+
+  return {
+    persona: decision.persona,
+    get isWritten() {
+      return written.value.trim() !== '';
+    },
+    get isGoing() {
+      return isGoing;
+    },
+    [Symbol.dispose]: () => {
+      if (written.value.trim() === '') fieldset.remove();
+      else {
+        // what was written can still be read and copied
+        written.readOnly = true;
+        label.textContent = 'This was written, and not sent';
+        fieldset.disabled = false;
+        for (const other of [...fieldset.children]) if (other !== own) other.remove();
+        part(own, 'button').remove();
+      }
+    },
+  };
+}
+
+/** What became of a decision. */
+export function outcomeOf({ state, choice, text, by, next, options }: DecisionWire): string {
+  const chosen = choice === null ? null : visible(options.find(({ id }) => id === choice)?.label ?? choice);
+  const said = text === null ? '' : capped(visible(text), 600);
+  const whom = visible(by ?? '');
+  switch (state) {
+    case 'open':
+      return 'It is still open, and not shown here any more.';
+    case 'timed-out':
+      return 'Not answered in time.';
+    case 'cancelled':
+      return `Taken back by ${whom}${said === '' ? '.' : `: ${said}`}`;
+    case 'resolved':
+      if (next !== null) return `It is asked again, with the guidance by ${whom}: ${said}`;
+      if (by === null) return `Not answered in time, so this holds: ${chosen}`;
+      if (chosen === null) return `Answered by ${whom}: ${said}`;
+      return `Answered by ${whom}: ${chosen}${said === '' ? '' : `\nand in words: ${said}`}`;
+  }
+}
+
+function failureOf(error: unknown): string {
+  if (error instanceof TokenNeeded) return 'The token is needed for this.';
+  if (error instanceof Refused) return `Not done: ${error.message}`;
+  const why = error instanceof Error ? error.message : String(error);
+  return `No reply (${why}). It may be answered: to do it again changes nothing then.`;
+}
