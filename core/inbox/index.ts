@@ -5,6 +5,7 @@ export {
   type Item,
   type Items,
   type ItemType,
+  type KeyScope,
   type Lease,
   type LeaseRequest,
   type Listed,

@@ -85,7 +85,7 @@ export function itemStatementsOf(db: Database) {
     return { own: db.prepare(sql('inbox')), toAll: db.prepare(sql('broadcast_acks')) };
   };
   return {
-    byKey: db.prepare<{ id: number }>('SELECT seq AS id FROM inbox WHERE dedup_key = ?'),
+    byKey: db.prepare<{ id: number; persona: string }>('SELECT seq AS id, persona FROM inbox WHERE dedup_key = ?'),
     appear: db.prepare(`
       INSERT INTO personas (name, created, last_id, rev, unread, urgent)
       VALUES (?, ?, 0, (SELECT coalesce(max(rev), 0) + 1 FROM personas), 0, 0) ON CONFLICT (name) DO NOTHING`),

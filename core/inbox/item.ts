@@ -32,6 +32,12 @@ export interface NewItem {
   readonly dedupKey: string | null;
 }
 
+/**
+ * `hive`: a key is stored once, whoever it is for. `persona`: likewise, but what another persona has under the key is another
+ * item, and this one gets a key of its own made of both; a broadcast is everybody's, and so the same.
+ */
+export type KeyScope = 'hive' | 'persona';
+
 export interface Pushed {
   /** The public message id. */
   readonly id: number;
@@ -80,8 +86,8 @@ export type Listed = 'pending' | 'delivered' | 'all';
 
 /** The items of the local hive. Every method throws Fault `database` or `no-space` when that fails. */
 export interface Items {
-  /** In one transaction, durable when it returns. @throws Fault `usage` */
-  push(items: readonly NewItem[]): readonly Pushed[];
+  /** In one transaction, durable when it returns. Keys are those of the hive unless it is said. @throws Fault `usage` */
+  push(items: readonly NewItem[], keys?: KeyScope): readonly Pushed[];
   /** The newest `limit`, newest last, for whichever session. Expired, read and leased items are not pending. */
   list(persona: string, which: Listed, limit: number): readonly Item[];
   /** How many are pending, by priority: those for any session, and those for `session`. Leased ones are not. */

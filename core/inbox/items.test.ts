@@ -105,6 +105,27 @@ describe('what is pushed', () => {
     assert.deepEqual(items.list('bo', 'all', 9), []);
   });
 
+  test('seed 6: with keys of a persona, what another persona has under the key is another item, each stored once', () => {
+    for (const most of ['k', 'k'.repeat(500)]) {
+      const { items } = rig();
+      const of = (name: string, content: string) => item({ dedupKey: most, to: { is: 'persona', name }, content });
+      const some = [of('ada', 'first'), of('bo', 'second'), of('ada', 'again'), of('bo', 'again')];
+      const isNew = () => items.push(some, 'persona').map((one) => one.isNew);
+      assert.deepEqual(isNew(), [true, true, false, false]);
+      assert.deepEqual(isNew(), [false, false, false, false]);
+      const contents = (name: string) => items.list(name, 'all', 9).map((one) => one.content);
+      assert.deepEqual([contents('ada'), contents('bo')], [['first'], ['second']]);
+      // What was pushed to one before is what lies in the queue of that one; a broadcast is everybody's already.
+      assert.deepEqual(
+        items.push([of('bo', 'pushed')]).map((one) => one.isNew),
+        [false],
+      );
+      items.push([item({ ...toAll, dedupKey: 'all' })]);
+      assert.equal(items.push([item({ dedupKey: 'all' })], 'persona')[0]?.isNew, false);
+      assert.equal(items.push([item({ ...toAll, dedupKey: most })], 'persona')[0]?.isNew, false);
+    }
+  });
+
   test('inbox-gates 8.5: two messages of one source in one millisecond are both kept', () => {
     const { items } = rig();
     const pushed = items.push(Array.from({ length: 500 }, () => item()));

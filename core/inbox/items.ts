@@ -2,9 +2,9 @@ import { type Instant, sameName } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import { clearStamps, type Database, laterTransaction, migrate, pendingDirOf, transaction } from '../state/index.ts';
 import { expiryOf } from './expiry.ts';
-import type { Item, Items, Lease, NewItem, Priority, Pushed } from './item.ts';
+import type { Item, Items, KeyScope, Lease, NewItem, Priority, Pushed } from './item.ts';
 import { type ItemRow, itemStatementsOf, pushedFields, type Tally } from './item-statements.ts';
-import { checkedItem } from './new-item.ts';
+import { checkedItem, keyOfOne } from './new-item.ts';
 import { INBOX_SCHEMA } from './schema.ts';
 
 export interface ItemsOptions {
@@ -32,11 +32,16 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
 
   const nowMs = (): Instant => Math.floor(clock.now());
 
-  function pushOne(item: NewItem, now: Instant): Pushed {
+  function pushOne(item: NewItem, now: Instant, keys: KeyScope): Pushed {
     const { to, type, source, content, priority, session, created, expires, dedupKey } = item;
-    const known = dedupKey === null ? undefined : sql.byKey.get(dedupKey);
-    if (known !== undefined && dedupKey !== null) return { id: known.id, dedupKey, isNew: false };
     const name = to.is === 'persona' ? to.name : '';
+    const known = dedupKey === null ? undefined : sql.byKey.get(dedupKey);
+    if (known !== undefined && dedupKey !== null) {
+      const isAnothers = known.persona !== '' && name !== '' && known.persona !== name;
+      if (keys === 'persona' && isAnothers)
+        return pushOne({ ...item, dedupKey: keyOfOne(dedupKey, name) }, now, 'hive');
+      return { id: known.id, dedupKey, isNew: false };
+    }
     // By our clock, not by the item's: that decides which broadcasts are still for a new persona.
     if (to.is === 'persona') sql.appear.run(name, now);
     const readAt = type === 'mail' && sameName(source, name) ? now : null; // mail to oneself, see LocalHive
@@ -83,12 +88,12 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
   }
 
   return {
-    push(items) {
+    push(items, keys = 'hive') {
       const checked = items.map(checkedItem);
       if (checked.length === 0) return [];
       const now = nowMs();
       const pushed = transaction(db, () => {
-        const all = checked.map((item) => pushOne(item, now));
+        const all = checked.map((item) => pushOne(item, now, keys));
         clearStamps(pendingDirOf(db.path), addressees(checked));
         return all;
       });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ITEM_TYPES, type NewItem } from './item.ts';
 import { contentOf, nameOf, usage } from './mail.ts';
 
@@ -26,6 +27,12 @@ export function checkedItem(item: NewItem): NewItem {
     expires: expires === null ? null : millisOf('expires', expires),
     dedupKey: dedupKey === null ? null : keyOf('dedupKey', dedupKey),
   };
+}
+
+/** The key of what one persona has under a key that another persona's item has; too long for a key it is a hash. */
+export function keyOfOne(key: string, persona: string): string {
+  const own = `${key} for ${persona}`;
+  return own.length <= MAX_KEY ? own : `sha256:${createHash('sha256').update(own).digest('hex')}`;
 }
 
 function keyOf(field: string, value: string): string {
