@@ -16,7 +16,7 @@ export function queuesOf(db: Database, state: string, items: Items, log: Log): T
       state,
       sessions: keptSessions(db).all(),
       persona,
-      insert: (lines) => items.push(lines),
+      insert: (lines, keys) => items.push(lines, keys),
       waitMs: LOCK_WAIT_MS,
     });
     const [fault] = faults;
