@@ -22,13 +22,16 @@ export interface Hall {
 
 /**
  * Runs `work` on the gates. They are files: the database is opened only when a gate that resolved is to be told of, or when
- * only it can say who asks. Then the tray process hears that mail may have changed.
+ * only it can say who asks. Then the tray process hears of what changed.
  */
 export async function withGates<T>(io: Io, work: (hall: Hall) => Promise<T> | T): Promise<T> {
   const { state } = ownDirs({ ...io.env });
   using stack = new DisposableStack();
   let opened: Database | null = null;
-  let hasPushed = false;
+  let hasChanged = false;
+  const changed = (): void => {
+    hasChanged = true;
+  };
   const database = (): Database => {
     opened ??= stack.use(openDatabase(join(state, DATABASE)));
     return opened;
@@ -36,7 +39,7 @@ export async function withGates<T>(io: Io, work: (hall: Hall) => Promise<T> | T)
   const items = (): Pick<Items, 'push'> => ({
     push(given) {
       const pushed = openItems({ db: database(), clock: realClock }).push(given);
-      hasPushed = true;
+      changed();
       return pushed;
     },
   });
@@ -44,11 +47,32 @@ export async function withGates<T>(io: Io, work: (hall: Hall) => Promise<T> | T)
   const asked = (persona: string) => askedIn(database(), realClock)(persona);
   const gates = openGates({ disk, random: realRandom, clock: realClock, state, items, git: realGit(GIT_MS), asked });
   const answer = await work({
-    gates,
+    gates: noting(gates, changed),
     who: (told) => whoIs({ ...told, env: io.env }, () => liveIn(database())),
   });
-  if (hasPushed) await tellTray(io);
+  if (hasChanged) await tellTray(io);
   return answer;
+}
+
+/** What these change is on the board, and who waits for it may have mail. */
+function noting(gates: Gates, changed: () => void): Gates {
+  return {
+    ...gates,
+    register(...gate) {
+      gates.register(...gate);
+      changed();
+    },
+    mark(...mark) {
+      const standing = gates.mark(...mark);
+      if (standing !== null) changed();
+      return standing;
+    },
+    clear(...which) {
+      const ids = gates.clear(...which);
+      if (ids.length > 0) changed();
+      return ids;
+    },
+  };
 }
 
 function liveIn(db: Database): readonly Session[] {

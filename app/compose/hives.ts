@@ -1,5 +1,5 @@
 import type { LocalHive } from '../../core/inbox/index.ts';
-import type { Scope } from '../../core/model/index.ts';
+import type { PersonaId, Scope } from '../../core/model/index.ts';
 import {
   AS_WRITTEN,
   type Credentials,
@@ -98,6 +98,12 @@ export function hivesOf(
     localHive(local, directory('local-', reserved), machine),
     ...further,
   ];
+}
+
+/** The ids on the board of the personas of the local hive. */
+export function localIdOf(hives: readonly WatchedHive[]): (name: string) => PersonaId {
+  const local = hives.find(({ isLocal }) => isLocal);
+  return (name) => local?.named(name).id ?? name;
 }
 
 function tokenOf(id: string, path: string, { clock, log }: Machine): Credentials {

@@ -16,7 +16,7 @@ import { loadPage, startStatus } from '../status/index.ts';
 import { version } from '../version.node.ts';
 import { catchUpAfterGaps } from './catch-up.ts';
 import { greet } from './greeting.ts';
-import { hivesOf, primaryOf, withoutToken } from './hives.ts';
+import { hivesOf, localIdOf, primaryOf, withoutToken } from './hives.ts';
 import { claimInstance, type Running } from './instance.ts';
 import { keepDecisions } from './keep-decisions.ts';
 import { keepNudges } from './keep-nudges.ts';
@@ -102,7 +102,8 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   const kept = outbox.allKept();
   using wakefulness = watchGaps(clock);
   const { settling } = wakefulness;
-  const watches = hivesOf(primary, settings, local, stopping).map((hive) =>
+  const hives = hivesOf(primary, settings, local, stopping);
+  const watches = hives.map((hive) =>
     trayWatches({ hive, settings, outbox, directory, kept, board, machine: stopping, run, settling }),
   );
   using _gaps = catchUpAfterGaps({ wakefulness, watches, put: board.put, log });
@@ -116,7 +117,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     if (surfaces !== null) return surfaces;
     throw new Fault('usage', 'hivebar is still starting: try again in a moment', { is: 'machine', key: 'action' });
   };
-  using asked = keepDecisions({ db, local, state: dirs.state }, stopping);
+  using asked = keepDecisions({ db, local, state: dirs.state, board, idOf: localIdOf(hives) }, stopping);
   using _queues = keepQueues({ db, local, state: dirs.state }, stopping);
   using _stamps = keepStamps(db, dirs, stopping);
   using _nudges = keepNudges(db, local, dirs, stopping);
