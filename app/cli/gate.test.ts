@@ -40,7 +40,7 @@ describe('whose gate it is', () => {
     assert.deepEqual(who(live, { env: { HIVEBAR_PERSONA: 'cy' }, cwd: '/p' }), { persona: 'cy', session: null });
   });
 
-  test('inbox-gates 8.8: two personas in one folder are nobody, so that none marks the gate of the other', () => {
+  test('inbox-gates 8.8a: two personas in one folder are nobody, so that none marks the gate of the other', () => {
     const both = [session('ada', 'a1', '/p'), session('bo', 'b1', '/p')];
     assert.deepEqual(who(both, { cwd: '/p' }), { persona: null, session: null });
     assert.deepEqual(who(both, { persona: 'bo', cwd: '/p' }), { persona: 'bo', session: 'b1' });

@@ -188,7 +188,7 @@ describe('inbox list of items', () => {
     assert.match(await good(['list'], '', { HIVEBAR_PERSONA: 'ada' }), /ci: red\n$/);
   });
 
-  test('inbox-gates 8.13: what one reads of a broadcast stays unread for the other', async () => {
+  test('inbox-gates 8.13e: what one reads of a broadcast stays unread for the other', async () => {
     using home = scratch();
     const { good, items } = at(home.dir);
     for (const name of ['ada', 'bo']) await good(['push', '--to', name, 'x']);

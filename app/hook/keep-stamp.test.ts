@@ -119,7 +119,7 @@ test('a broadcast is not passed over by a persona that nobody has heard of yet',
   assert.ok(!isTool(r.quiet('eve')));
 });
 
-test('inbox-gates 8.10: folders of sessions that are over are looked at too, so no line is stranded there unseen', () => {
+test('inbox-gates 8.10b: folders of sessions that are over are looked at too, so no line is stranded there unseen', () => {
   using r = rig();
   const session = (id: string, cwd: string) =>
     r.sessions.set({ persona: 'ada', id, cwd, pane: null, runner: { pid: 1, startKey: null }, resume: null }, 1);

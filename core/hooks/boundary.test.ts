@@ -50,7 +50,7 @@ describe('what is drained when', () => {
     assert.deepEqual(injected('PostToolUse', [0, 0, 9, 9, 9]), { is: 'allow' });
   });
 
-  test('inbox-gates 8.2: nothing at PreCompact, SessionEnd, PreToolUse and after a failure of the model', () => {
+  test('inbox-gates 8.2a: nothing at PreCompact, SessionEnd, PreToolUse and after a failure of the model', () => {
     for (const event of ['PreCompact', 'SessionEnd', 'PreToolUse', 'StopFailure'] as const)
       assert.deepEqual(injected(event, [9, 9, 9, 9, 9]), { is: 'allow' });
   });
@@ -62,7 +62,7 @@ describe('what is drained when', () => {
       });
   });
 
-  test('inbox-gates 8.13: an idle session that is at a Stop drains what is urgent, and leaves the rest', () => {
+  test('inbox-gates 8.13d: an idle session that is at a Stop drains what is urgent, and leaves the rest', () => {
     assert.deepEqual(injected('Stop', [1, 0, 0, 0, 0]), { is: 'inject', upTo: 1 });
     assert.deepEqual(injected('Stop', [0, 0, 5, 5, 5]), { is: 'allow' });
     assert.deepEqual(moveAt(moment({ pending: [1, 0, 0, 0, 0], onStop: 'leave' })), { is: 'allow' });
@@ -70,7 +70,7 @@ describe('what is drained when', () => {
 });
 
 describe('gates at a Stop', () => {
-  test('go first, and what is pending goes into the reason', () => {
+  test('inbox-gates 8.2b, seed 23: go first, and what is pending goes into the reason', () => {
     assert.deepEqual(moveAt(moment({ gates: OPEN, pending: [1, 0, 0, 0, 0] })), { is: 'block', tells: 'inject' });
     assert.deepEqual(moveAt(moment({ gates: OPEN, pending: [0, 0, 0, 0, 1] })), { is: 'block', tells: 'inject' });
     assert.deepEqual(moveAt(moment({ gates: OPEN, pending: [0, 0, 1, 0, 0], delivery: 'doorbell' })), {
@@ -79,7 +79,7 @@ describe('gates at a Stop', () => {
     assert.deepEqual(moveAt(moment({ gates: OPEN })), { is: 'block', tells: null });
   });
 
-  test('inbox-gates 8.9: to stop twice within a minute does not pass a strict gate', () => {
+  test('inbox-gates 8.9a: to stop twice within a minute does not pass a strict gate', () => {
     let pacing = AT_REST;
     for (let n = 0; n < MOST_BLOCKS; n += 1) {
       const said = moment({ gates: OPEN, pacing, stopHookActive: n > 0, lastMessage: `done, ${n}`, now: n * 1000 });
@@ -212,7 +212,7 @@ describe('bounds, whatever a harness does', () => {
     );
   });
 
-  test('a harness that calls every Stop a new turn is let go after a few in a short time', () => {
+  test('seed 23: a harness that calls every Stop a new turn is let go after a few in a short time', () => {
     fc.assert(
       fc.property(calls, (asked) => {
         const on = played(asked, { stopHookActive: false }).filter(

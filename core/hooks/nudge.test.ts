@@ -18,11 +18,11 @@ test('given an idle agent and an item, it is nudged', () => {
   assert.deepEqual(nudgeFor(IDLE), { is: 'nudge' });
 });
 
-test('inbox-gates 8.13: given mail that was read before the nudge, none is given', () => {
+test('inbox-gates 8.13a: given mail that was read before the nudge, none is given', () => {
   assert.deepEqual(nudgeFor({ ...IDLE, pending: [0, 0, 0, 0, 0] }), { is: 'none', why: 'nothing waits' });
 });
 
-test('given an agent at work, it is not nudged, until that moment is so old that the turn was broken off', () => {
+test('inbox-gates 8.13d, seed 26: given an agent at work, it is not nudged, until that moment is so old that the turn was broken off', () => {
   for (const [moment, ms] of Object.entries(WORKS_MS)) {
     assert.deepEqual(nudgeFor({ ...IDLE, last: since(moment, ms - 1) }), { is: 'none', why: 'working' }, moment);
     assert.deepEqual(nudgeFor({ ...IDLE, last: since(moment, ms) }), { is: 'nudge' }, moment);
@@ -84,7 +84,7 @@ test('property: over any history, between two nudges there is an answer or the l
   );
 });
 
-test('inbox-gates 8.12: the words of a nudge hold nothing of the items, so nothing of them can be cut', () => {
+test('inbox-gates 8.12a: the words of a nudge hold nothing of the items, so nothing of them can be cut', () => {
   assert.equal(nudgeText([0, 0, 1, 0, 0]), 'hivebar: 1 item waits in your inbox');
   assert.equal(nudgeText([1, 2, 0, 0, 40]), 'hivebar: 43 items wait in your inbox (3 urgent)');
 });

@@ -235,7 +235,7 @@ function look(rig: Rig, reference: InboxReference, now: number, cursor: number):
   }
 }
 
-test('inbox-gates 8.13: whatever happens, and whoever does it, each persona has what a plain list would give it', async () => {
+test('inbox-gates 8.13e: whatever happens, and whoever does it, each persona has what a plain list would give it', async () => {
   let made = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(act, { maxLength: 40, size: 'max' }), async (acts) => {

@@ -83,7 +83,7 @@ describe('what is pushed', () => {
     });
   });
 
-  test('under a key that is there already is not stored again, within a push and later, whoever it is for', () => {
+  test('seed 4, 5: under a key that is there already is not stored again, within a push and later, whoever it is for', () => {
     const { items } = rig();
     const first = items.push([item({ dedupKey: 'k', content: 'first' }), item({ dedupKey: 'k', content: 'second' })]);
     assert.deepEqual(first, [
@@ -105,7 +105,7 @@ describe('what is pushed', () => {
     assert.deepEqual(items.list('bo', 'all', 9), []);
   });
 
-  test('seed 6: with keys of a persona, what another persona has under the key is another item, each stored once', () => {
+  test('seed 5: with keys of a persona, what another persona has under the key is another item, each stored once', () => {
     for (const most of ['k', 'k'.repeat(500)]) {
       const { items } = rig();
       const of = (name: string, content: string) => item({ dedupKey: most, to: { is: 'persona', name }, content });
@@ -211,7 +211,7 @@ describe('what is pushed', () => {
 });
 
 describe('a lease', () => {
-  test('goes by priority, then time, then id', () => {
+  test('seed 20: goes by priority, then time, then id', () => {
     const { items } = rig();
     items.push([
       item({ priority: 2, created: START + 2 }),
@@ -224,7 +224,7 @@ describe('a lease', () => {
     assert.deepEqual(idsOf(items.lease({ ...ask, session: 's1' }).items), [5, 2, 3, 1, 4]);
   });
 
-  test('inbox-gates 8.7: 20 at most cuts nothing that is critical', () => {
+  test('inbox-gates 8.7, seed 12: 20 at most cuts nothing that is critical', () => {
     const { items } = rig();
     items.push(Array.from({ length: 25 }, () => item()));
     items.push(Array.from({ length: 19 }, () => item({ priority: 0 })));
@@ -251,7 +251,7 @@ describe('a lease', () => {
     assert.equal(items.lease({ ...ask, most: 20 }).left, 985);
   });
 
-  test('inbox-gates 8.3: nothing is delivered by being leased, and what was not shown comes back', () => {
+  test('inbox-gates 8.3a: nothing is delivered by being leased, and what was not shown comes back', () => {
     const { items, hive, time } = rig();
     items.push([item(), item(), item(toAll)]);
     const lost = items.lease(ask);
@@ -268,7 +268,7 @@ describe('a lease', () => {
     assert.deepEqual(idsOf(items.list('ada', 'pending', 9)), [1, 2]);
   });
 
-  test('inbox-gates 8.3: a mark that fails is told, and leaves what was leased to come back', () => {
+  test('inbox-gates 8.3b: a mark that fails is told, and leaves what was leased to come back', () => {
     const db = watched(openDatabase(':memory:'));
     const time = { now: START };
     const items = openItems({ db, clock: { ...realClock, now: () => time.now } });
@@ -328,7 +328,7 @@ describe('read and delivered', () => {
     ]);
   });
 
-  test('inbox-gates 8.13: mail that was read meanwhile is not told of again', () => {
+  test('inbox-gates 8.13a: mail that was read meanwhile is not told of again', () => {
     const { items, hive } = rig();
     items.push([item({ priority: 0 }), item(), item(toAll)]);
     hive.inbox({ persona: 'ada', markRead: true, beforeId: null, limit: 2, unreadOnly: false });
@@ -336,7 +336,7 @@ describe('read and delivered', () => {
     assert.deepEqual(idsOf(items.lease(ask).items), [1]);
   });
 
-  test('inbox-gates 8.13: what nobody will ever take does not get into the way of a drain', () => {
+  test('inbox-gates 8.13c: what nobody will ever take does not get into the way of a drain', () => {
     const { items, time } = rig();
     items.push(Array.from({ length: 150 }, () => item({ priority: 0, expires: START + 10 })));
     items.push(Array.from({ length: 150 }, () => item({ priority: 0, session: 'gone' })));
@@ -348,7 +348,7 @@ describe('read and delivered', () => {
 });
 
 describe('a broadcast', () => {
-  test('inbox-gates 8.10: reaches everybody, and what one does with it is nobody else’s', async () => {
+  test('inbox-gates 8.13e, seed 25: reaches everybody, and what one does with it is nobody else’s', async () => {
     const { items, hive } = rig();
     for (const name of ['ada', 'bo', 'cy']) hive.sendNow({ to: name, from: name, content: 'a note', urgent: false });
     const [{ id } = assert.fail()] = items.push([item({ ...toAll, priority: 1 })]);
@@ -369,7 +369,7 @@ describe('a broadcast', () => {
     assert.deepEqual(idsOf(items.lease({ ...ask, persona: 'bo' }).items), []);
   });
 
-  test('is there for who appears later, by mail or by asking, until it expires', async () => {
+  test('seed 25: is there for who appears later, by mail or by asking, until it expires', async () => {
     const { items, hive, time } = rig();
     items.push([item({ ...toAll, expires: START + 100 }), item(toAll)]);
     assert.deepEqual(hive.personas(), []);
@@ -394,7 +394,7 @@ describe('a broadcast', () => {
 });
 
 describe('what is over', () => {
-  test('is not shown from its expiry on, and is uncounted with the next look', async () => {
+  test('seed 8: is not shown from its expiry on, and is uncounted with the next look', async () => {
     const { items, hive, time } = rig();
     items.push([item({ expires: START + 10 }), item({ ...toAll, expires: START + 10 }), item()]);
     time.now = START + 10;
@@ -406,7 +406,7 @@ describe('what is over', () => {
     assert.deepEqual(hive.changedElsewhere(), []);
   });
 
-  test('is kept a day after its delivery; mail without an expiry stays until it is old', () => {
+  test('seed 9: is kept a day after its delivery; mail without an expiry stays until it is old', () => {
     const { items, hive, time } = rig();
     const DAY = 86_400_000;
     items.push([item({ expires: START + 10 }), item({ ...toAll, expires: START + 10 }), item(), item(toAll)]);
@@ -446,7 +446,7 @@ function drainer(path: string): ChildProcess {
   return spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
 }
 
-test('inbox-gates 8.10: two processes that drain one persona take 2,400 items, none twice, none lost', async () => {
+test('inbox-gates 8.10a: two processes that drain one persona take 2,400 items, none twice, none lost', async () => {
   const path = freshPath();
   using db = openDatabase(path);
   const items: Items = openItems({ db, clock: realClock });

@@ -99,7 +99,7 @@ test('a child that outlives us does not inherit the lock', async (t) => {
   assert.equal((await python()).answer, 'got');
 });
 
-test('a way that does not work here gives place to the next, and if none works that is a fault', () => {
+test('inbox-gates 8.4b: a way that does not work here gives place to the next, and if none works that is a fault', () => {
   const broken: LockWay = () => {
     throw new Error('no such library');
   };

@@ -223,7 +223,7 @@ describe('processes that answer', () => {
     assert.equal(pushed(home).length, 100);
   });
 
-  test('killed with -9 between the answer and the push, again and again: the next command pushes each, once', async () => {
+  test('seed 3: killed with -9 between the answer and the push, again and again: the next command pushes each, once', async () => {
     using home = trayHome();
     for (let id = 1; id <= 6; id += 1) {
       await ask(home);

@@ -106,7 +106,7 @@ describe('hivebar gate', () => {
     assert.equal((await gate(space, 'check --hook Stop --soft')).code, 0);
   });
 
-  test('a gate that one process registered blocks in the next, and its resolving comes to the inbox once', async () => {
+  test('seed 22: a gate that one process registered blocks in the next, and its resolving comes to the inbox once', async () => {
     using space = scratch();
     await good(space, 'register decision --hook Stop --mode soft --description ask'.split(' '));
     await good(space, register('tests', '--hint', 'run them', '--ttl', '1h'));
@@ -121,7 +121,7 @@ describe('hivebar gate', () => {
     assert.equal((await checked(space, 'check --hook Stop')).code, 1);
   });
 
-  test('inbox-gates 8.8: what ada marks opens nothing for bo', async () => {
+  test('inbox-gates 8.8a: what ada marks opens nothing for bo', async () => {
     using space = scratch();
     await good(space, DECISION);
     await good(space, DECISION, { HIVEBAR_PERSONA: 'bo' });
@@ -131,7 +131,7 @@ describe('hivebar gate', () => {
     assert.equal((await checked(space, 'check --hook Stop')).code, 0);
   });
 
-  test('inbox-gates 8.9: stopping again at once is examined; three blocks a turn, and the next prompt begins another', async () => {
+  test('inbox-gates 8.9a: stopping again at once is examined; three blocks a turn, and the next prompt begins another', async () => {
     using space = scratch();
     await good(space, DECISION);
     const stop = async (flags = '') => {

@@ -59,7 +59,7 @@ test('nothing waits: asked once, then passed over without the program; what is p
   assert.match(hook('PostToolUse'), /additionalContext.*the build is red/);
 });
 
-test('an idle agent is nudged once by the tray process when something is pushed, and is not while it works', async () => {
+test('seed 26: an idle agent is nudged once by the tray process when something is pushed, and is not while it works', async () => {
   using home = local();
   const rung: string[] = [];
   const bell = createServer((request, response) => {

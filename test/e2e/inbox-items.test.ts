@@ -70,7 +70,7 @@ describe('push, list and drain, by the real program', () => {
     assert.deepEqual(idsIn((await drained(['--session', 's1'], from(home))).stdout), [1]);
   });
 
-  test('lines in the queue file of a session are taken over first', async () => {
+  test('inbox-gates 8.11b, seed 24: lines in the queue file of a session are taken over first', async () => {
     using home = scratch();
     await runCli(['session', 'set', 'ada', '--id', 's1', '--cwd', home.dir], from(home));
     await runCli(['inbox', 'push', '--to', 'ada', 'in the store'], from(home));
@@ -85,7 +85,7 @@ describe('push, list and drain, by the real program', () => {
     assert.equal(home.text('inject-queue/s1.jsonl'), '');
   });
 
-  test('inbox-gates 8.11: what is in the store and in the queue file of a session too is shown once', async () => {
+  test('inbox-gates 8.11a: what is in the store and in the queue file of a session too is shown once', async () => {
     using home = scratch();
     await runCli(['session', 'set', 'ada', '--id', 's1', '--cwd', home.dir], from(home));
     await runCli(['inbox', 'push', '--to', 'ada', '--dedup-key', 'decision:7', 'yes'], from(home));
@@ -96,7 +96,7 @@ describe('push, list and drain, by the real program', () => {
     assert.equal((await drained(['--session', 's1'], from(home))).stdout, '');
   });
 
-  test('as JSON: whole items, however long, and how many are left', async () => {
+  test('seed 11, 13: as JSON: whole items, however long, and how many are left', async () => {
     using home = scratch();
     fill(home, 21, { content: 'x'.repeat(20_000) });
     const { items, left } = JSON.parse((await drained(['ada', '--json'], from(home))).stdout);
@@ -121,7 +121,7 @@ describe('push, list and drain, by the real program', () => {
 });
 
 describe('a drain loses nothing, and shows nothing twice', () => {
-  test('inbox-gates 8.3: with the pipe closed nothing is delivered, and the next drain has it all', async () => {
+  test('inbox-gates 8.3a: with the pipe closed nothing is delivered, and the next drain has it all', async () => {
     using home = scratch();
     fill(home, 3);
     await using cli = startCli(['inbox', 'drain', 'ada'], { ...from(home), reads: false });

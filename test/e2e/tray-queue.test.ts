@@ -28,7 +28,7 @@ test('given a session that works in a folder, when a foreign writer appends to i
   );
 });
 
-test('given lines of a session that nobody announced, then they stay and the log says so once', async () => {
+test('inbox-gates 8.10c: given lines of a session that nobody announced, then they stay and the log says so once', async () => {
   using home = trayHome();
   mkdirSync(home.at('inject-queue'), { recursive: true, mode: 0o700 });
   const path = home.at('inject-queue', 'gone.jsonl');

@@ -79,7 +79,7 @@ describe('stdin in, bytes out', () => {
     });
   }
 
-  test('inbox-gates 8.2: what an event does not carry is never printed, so that nothing counts as shown', () => {
+  test('inbox-gates 8.2a: what an event does not carry is never printed, so that nothing counts as shown', () => {
     for (const [, name, version] of GOLDEN) {
       const one = harness(name, version);
       for (const event of HOOK_EVENTS) {
@@ -92,7 +92,7 @@ describe('stdin in, bytes out', () => {
     }
   });
 
-  test('inbox-gates 8.2: never as plain text, which the model is not shown at PostToolUse, Stop and PreCompact', () => {
+  test('inbox-gates 8.2a: never as plain text, which the model is not shown at PostToolUse, Stop and PreCompact', () => {
     for (const [, name, version] of GOLDEN) {
       const one = harness(name, version);
       for (const event of HOOK_EVENTS) {

@@ -23,7 +23,7 @@ describe('a decision', () => {
     assert.deepEqual([done.is, outcomeOf(first(decisions)), rig.gates.get('ada')], ['done', 'resolved b', 'closed']);
   });
 
-  test('is answered in this order: database and gate, inbox, wake, event', () => {
+  test('seed 2: is answered in this order: database and gate, inbox, wake, event', () => {
     using rig = decisionRig();
     const decisions = rig.start();
     decisions.create(asks());

@@ -37,7 +37,7 @@ describe('drains of the store', () => {
     assert.deepEqual(idsOf(at.next()), [1]);
   });
 
-  test('inbox-gates 8.13: what was read or has expired since it was pushed is not shown', async () => {
+  test('inbox-gates 8.13a, seed 8: what was read or has expired since it was pushed is not shown', async () => {
     using at = rig();
     at.push('gone soon', { expires: at.clock.now() + 1000 });
     at.push('is read in the inbox');

@@ -70,7 +70,7 @@ describe('a drain', () => {
     assert.deepEqual(asked, [{ persona: 'ada', session: 's1', upTo: 1, most: MOST_ITEMS, forMs: 30_000 }]);
   });
 
-  test('inbox-gates 8.3: nothing is delivered before the caller says that it was written', () => {
+  test('inbox-gates 8.3a: nothing is delivered before the caller says that it was written', () => {
     const { items, delivered } = itemsOf(item(1, 'a'), item(2, 'b'));
     const drained = drain(needsOf(items).needs, all);
     assert.match(drained?.text ?? '', /id="1"[\s\S]*id="2"/);

@@ -91,7 +91,7 @@ describe('a mark holds', () => {
     assert.equal(isOpen(gate('a'), mark({ terminal: 'tmux:%2' }), here), true);
   });
 
-  test('inbox-gates 8.8: a mark of another session satisfies nothing where no terminal is known on either side', () => {
+  test('inbox-gates 8.8b: a mark of another session satisfies nothing where no terminal is known on either side', () => {
     assert.equal(isOpen(gate('a'), mark({ session: 's2', terminal: null }), { terminal: null }), true);
     assert.equal(isOpen(gate('a'), mark({ session: 's2', terminal: null }), { terminal: 'tmux:%1' }), true);
     assert.equal(isOpen(gate('a'), mark({ session: 's2', terminal: 'tmux:%1' }), { terminal: null }), true);
@@ -156,7 +156,7 @@ describe('the bounds of blocking', () => {
     assert.deepEqual([decision, letGo], ['allow', 'api-error']);
   });
 
-  test('inbox-gates 8.9: the second stop within 60 s is examined, and passes only under stop_hook_active with nothing changed', () => {
+  test('inbox-gates 8.9a: the second stop within 60 s is examined, and passes only under stop_hook_active with nothing changed', () => {
     const turn = { blocks: [print], open: ['a'] };
     assert.equal(ask(strict, { turn, now: NOW + 1000 }).decision, 'block');
     assert.equal(ask(strict, { turn, now: NOW + 1000, stopHookActive: true }).letGo, 'nothing-changed');

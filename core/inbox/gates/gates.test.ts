@@ -13,7 +13,7 @@ import { gatesForDecisions } from './for-decisions.ts';
 import { openGates } from './gates.ts';
 
 describe('marks', () => {
-  test('inbox-gates 8.8: a mark of one persona satisfies no gate of another, with one terminal and one session id', async () => {
+  test('inbox-gates 8.8a: a mark of one persona satisfies no gate of another, with one terminal and one session id', async () => {
     using space = scratch();
     const all = rig(space);
     const terminal = 'tmux:%1';

@@ -67,7 +67,7 @@ function runs(script: string, dir: string): Promise<number> {
 }
 
 describe('a turn', () => {
-  test('has three blocks at most, in its session alone, and the next prompt begins another', async () => {
+  test('inbox-gates 8.9b: has three blocks at most, in its session alone, and the next prompt begins another', async () => {
     using space = scratch();
     const all = rig(space);
     const four = async (given: Partial<CheckRequest> = {}): Promise<readonly unknown[]> => {
@@ -87,7 +87,7 @@ describe('a turn', () => {
     assert.equal((await check(rig(space))).decision, 'allow', 'as another process counts it');
   });
 
-  test('inbox-gates 8.9: a second stop within 60 s of a block is examined and blocked', async () => {
+  test('inbox-gates 8.9a: a second stop within 60 s of a block is examined and blocked', async () => {
     using space = scratch();
     const all = rig(space);
     all.gates.register('ada', gate('deploy'));

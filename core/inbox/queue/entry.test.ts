@@ -40,7 +40,7 @@ describe('a line of the queue', () => {
     });
   });
 
-  test('the oldest entries carry type, content and timestamp only; an absent priority is 2, not critical', () => {
+  test('seed 21: the oldest entries carry type, content and timestamp only; an absent priority is 2, not critical', () => {
     const { content, priority, dedupKey, created } = read({ type: 'nudge', content: 'x', timestamp: 5 });
     assert.deepEqual(
       { content, priority, dedupKey, created },

@@ -55,7 +55,7 @@ function hasWaiter(path: string): boolean {
 }
 
 describe('writers in Python and C against a draining reader', () => {
-  test('6 writers of 2,000 lines each: none is lost and none is there twice', async (t) => {
+  test('seed 1, 14: 6 writers of 2,000 lines each: none is lost and none is there twice', async (t) => {
     if (needs(t, noPython ?? noCompiler)) return;
     using dir = scratch();
     using store = storeIn(dir.dir);
@@ -100,7 +100,7 @@ describe('writers in Python and C against a draining reader', () => {
     assert.equal(fs.statSync(`${path}.draining`).mode & 0o777, 0o600);
   });
 
-  test('a lock that a Python writer holds is waited for a quarter of a second, then the queue is left as it is', async (t) => {
+  test('seed 14: a lock that a Python writer holds is waited for a quarter of a second, then the queue is left as it is', async (t) => {
     if (needs(t, noPython)) return;
     using dir = scratch();
     const path = dir.write('s1.jsonl', '{"content":"a"}\n');
@@ -118,7 +118,7 @@ describe('writers in Python and C against a draining reader', () => {
 });
 
 describe('who waits for the lock of a queue', () => {
-  test('inbox-gates 8.4: a message whose writer waits while the queue is taken over is not lost', async (t) => {
+  test('inbox-gates 8.4a: a message whose writer waits while the queue is taken over is not lost', async (t) => {
     if (needs(t, noPython ?? noProc)) return;
     using dir = scratch();
     using store = storeIn(dir.dir);
@@ -146,7 +146,7 @@ describe('who waits for the lock of a queue', () => {
     assert.deepEqual(store.contents(), ['first', 'late 0']);
   });
 
-  test('inbox-gates 8.4: a line of ours is not lost to a foreign drainer that unlinks the queue under its lock', async (t) => {
+  test('inbox-gates 8.4a: a line of ours is not lost to a foreign drainer that unlinks the queue under its lock', async (t) => {
     if (needs(t, noPython ?? noProc)) return;
     using dir = scratch();
     const path = dir.write('s1.jsonl', '{"content":"first"}\n');

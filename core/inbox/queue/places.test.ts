@@ -73,7 +73,7 @@ describe('where queues lie', () => {
 });
 
 describe('all queues', () => {
-  test('inbox-gates 8.10: a session that was rotated strands nothing: lines in the file of the old one reach the persona', () => {
+  test('inbox-gates 8.10b: a session that was rotated strands nothing: lines in the file of the old one reach the persona', () => {
     using r = rig();
     const sessions = [
       session('ada', 'old', r.at('w'), 1),
@@ -91,7 +91,7 @@ describe('all queues', () => {
     assert.deepEqual(r.takeAll(sessions), { items: 0, bad: 0, held: [], faults: [] });
   });
 
-  test('inbox-gates 8.11: a message that is in a queue and was pushed as well is there once', () => {
+  test('inbox-gates 8.11a: a message that is in a queue and was pushed as well is there once', () => {
     using r = rig();
     const line = JSON.stringify({ content: 'x', dedup_key: 'decision:1' });
     const pushed = {

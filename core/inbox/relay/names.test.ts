@@ -79,7 +79,7 @@ describe('durables', () => {
       assert.equal(durablesOf(version, 'm1', ['ada']).length, 2, version);
   });
 
-  test('inbox-gates 8.10: two machines with the same persona have no durable in common', () => {
+  test('inbox-gates 8.10a: two machines with the same persona have no durable in common', () => {
     for (const version of ['2.9.10', '2.10.0']) {
       const of = (machine: string): readonly string[] => durablesOf(version, machine, ['ada']).map((each) => each.name);
       assert.deepEqual(

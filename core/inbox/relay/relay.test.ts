@@ -45,7 +45,7 @@ describe('two machines and a server', () => {
     assert.equal(rows(b.db), 3);
   });
 
-  test('a persona of any name is reached, and no other', async (t) => {
+  test('bad input 8: a persona of any name is reached, and no other', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     await using rig = await relayRig();
     const names = [
@@ -70,7 +70,7 @@ describe('two machines and a server', () => {
     assert.equal(rows(b.db), names.length);
   });
 
-  test('1,000 messages while the server is away arrive when it is back, each once, both ways; killed in the middle', async (t) => {
+  test('bad input 7: 1,000 messages while the server is away arrive when it is back, each once, both ways; killed in the middle', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     await using rig = await relayRig();
     const a = rig.machine('a', ['ada']);
@@ -128,7 +128,7 @@ describe('two machines and a server', () => {
     );
   });
 
-  test('inbox-gates 8.10: two machines with the same persona both get every message', async (t) => {
+  test('inbox-gates 8.10a: two machines with the same persona both get every message', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     await using rig = await relayRig();
     const [a, b, c] = [rig.machine('a', []), rig.machine('b', ['ada']), rig.machine('c', ['ada'])] as const;
@@ -172,7 +172,7 @@ describe('two machines and a server', () => {
     assert.deepEqual(second.texts('ada'), ['one', 'two', 'three']);
   });
 
-  test('what was delivered and stored before a kill, and not acknowledged, is neither lost nor stored twice', async (t) => {
+  test('seed 17: what was delivered and stored before a kill, and not acknowledged, is neither lost nor stored twice', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     await using rig = await relayRig();
     const a = rig.machine('a', []);
@@ -256,7 +256,7 @@ describe('two machines and a server', () => {
     assert.deepEqual(a.told, ['ok']);
   });
 
-  test('a server that lost its store is told again what was pushed lately', async (t) => {
+  test('seed 18: a server that lost its store is told again what was pushed lately', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     await using rig = await relayRig();
     const a = rig.machine('a', []);

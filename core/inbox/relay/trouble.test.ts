@@ -36,7 +36,7 @@ describe('what fails', () => {
     assert.deepEqual(b.told, ['ok']);
   });
 
-  test('a store that fails loses nothing: nothing is acknowledged before it is stored', async (t) => {
+  test('seed 17: a store that fails loses nothing: nothing is acknowledged before it is stored', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     await using rig = await relayRig();
     const a = rig.machine('a', []);
@@ -121,7 +121,7 @@ describe('what fails', () => {
     });
   });
 
-  test('a server that answers nothing any more is found out, and what was pushed meanwhile goes out', async (t) => {
+  test('bad input 7: a server that answers nothing any more is found out, and what was pushed meanwhile goes out', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     await using rig = await relayRig();
     const a = rig.machine('a', []);

@@ -74,7 +74,7 @@ describe('an item on the wire', () => {
     assert.equal(itemOf(bytes(GOOD), { ...at, subject: 'inbox.rig.r' }).is, 'bad');
   });
 
-  test('inbox-gates 8.12: an offset of a time counts', () => {
+  test('inbox-gates 8.12b: an offset of a time counts', () => {
     const noon = Date.UTC(2026, 1, 13, 12);
     for (const time of ['2026-02-13T12:00:00Z', '2026-02-13T14:00:00+02:00', '2026-02-13T06:30:00.000000-05:30'])
       assert.equal(instantOf(time), noon, time);
