@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import type { Agent } from './agent.ts';
+import { contextOf, frameOf, type Said, type Shown } from './said.ts';
+import type { Stage } from './two-agents.ts';
+import { until } from './until.ts';
+
+/** What an agent's next hooks are to show: filled by whoever pushes, emptied by `told`. */
+export interface Awaited {
+  readonly agent: Agent;
+  /** In its store now. */
+  readonly here: Shown[];
+  /** On its way, since the two do not reach each other. */
+  readonly away: Shown[];
+  /** Everything it was ever to have. */
+  readonly all: Shown[];
+}
+
+export const awaits = (agent: Agent): Awaited => ({ agent, here: [], away: [], all: [] });
+
+/** Pushed by a command of its own machine. */
+export function came(who: Awaited, item: Shown): void {
+  who.here.push(item);
+  who.all.push(item);
+}
+
+export async function write(stage: Stage, from: Awaited, to: Awaited, item: Shown): Promise<void> {
+  const said = await from.agent.asItself([
+    ...['inbox', 'push', '--to', to.agent.persona, '--type', item.type, '--priority', `${item.priority}`],
+    item.content,
+  ]);
+  assert.equal(said.length, 1);
+  assert.match(said[0] ?? '', new RegExp(`^pushed \\d+ to ${to.agent.persona}$`));
+  (stage.isOneStore ? to.here : to.away).push(item);
+  to.all.push(item);
+}
+
+export async function writeAll(stage: Stage, from: Awaited, other: Awaited, item: Shown): Promise<void> {
+  const said = await from.agent.asItself([
+    ...['inbox', 'push', '--broadcast', '--type', item.type, '--priority', `${item.priority}`],
+    item.content,
+  ]);
+  assert.equal(said.length, 1);
+  assert.match(said[0] ?? '', /^pushed \d+ to everyone$/);
+  const toAll = { ...item, toAll: true };
+  for (const one of [from, other]) {
+    (stage.isOneStore || one === from ? one.here : one.away).push(toAll);
+    one.all.push(toAll);
+  }
+}
+
+/** What is on its way to an agent is in its store. */
+export async function arrived(who: Awaited): Promise<void> {
+  who.here.push(...who.away.splice(0));
+  const { home, persona } = who.agent;
+  await until(
+    () => `${who.all.length} events of ${persona}, not ${JSON.stringify(home.events(persona))}`,
+    () => home.mail(persona).length >= who.all.length,
+    60_000,
+  );
+}
+
+const byUrgency = (a: Shown, b: Shown): number => a.priority - b.priority;
+const written = (item: Shown): Shown => ({ ...item, content: item.content.replaceAll('<', '&lt;') });
+
+/** What waits for it up to this priority, in the order of a drain; from now on it waits no more. */
+export function taken(who: Awaited, upTo: number): readonly Shown[] {
+  const items = who.here.filter(({ priority }) => priority <= upTo).toSorted(byUrgency);
+  const rest = who.here.filter(({ priority }) => priority > upTo);
+  who.here.splice(0, who.here.length, ...rest);
+  return items.map(written);
+}
+
+/** The moment shows what waits, all of it or after a tool what is urgent, and nothing else. */
+export async function told(who: Awaited, event: string, given: Readonly<Record<string, unknown>>): Promise<void> {
+  const items = taken(who, event === 'PostToolUse' ? 1 : 4);
+  assert.notEqual(items.length, 0);
+  const left = who.here.length;
+  const { answer } = await moment(who, event, given);
+  assert.deepEqual(answer, contextOf(event, frameOf(who.agent.persona, items, left)));
+}
+
+export async function silent(who: Awaited, event: string, given: Readonly<Record<string, unknown>>): Promise<void> {
+  const { answer } = await moment(who, event, given);
+  assert.equal(answer, null, event);
+}
+
+/** With what only its harness says. */
+export function moment({ agent }: Awaited, event: string, given: Readonly<Record<string, unknown>>): Promise<Said> {
+  const more = agent.harness === 'codex' ? { turn_id: 'turn', model: 'm', permission_mode: 'default' } : {};
+  return agent.at(event, { ...more, ...given });
+}
