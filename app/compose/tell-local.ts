@@ -28,7 +28,7 @@ const MOST_DECISIONS = 200;
 const NO_GATES: readonly OpenGate[] = [];
 
 /** Puts on the board what only the hive of this machine knows: unread by priority, open gates, open decisions. */
-export function tellLocal(options: TellLocalOptions, { clock, log }: Machine): LocalTeller {
+export function tellLocal(options: TellLocalOptions, { clock, log }: Pick<Machine, 'clock' | 'log'>): LocalTeller {
   const { db, local, decisions, idOf, board } = options;
   const pendingOf = unreadByPriority(db);
   /** Whose numbers are to be counted anew. */

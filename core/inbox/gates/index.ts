@@ -25,5 +25,5 @@ export {
 } from './gate.ts';
 export type { AllGates, Odd } from './gate-files.ts';
 export { type CheckRequest, type Gates, type GatesOptions, type MarkRequest, openGates, type Stand } from './gates.ts';
-export { gateOwners } from './owners.ts';
 export { realGit } from './git.node.ts';
+export { gateOwners } from './owners.ts';
