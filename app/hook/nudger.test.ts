@@ -54,6 +54,7 @@ function rig() {
   };
   return {
     state,
+    db,
     disk,
     items,
     push,
@@ -108,6 +109,34 @@ test('given an agent without any wake, it is not nudged, and one that comes late
   assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
   r.wakes.set('ada', b.url);
   assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
+});
+
+test('inbox-gates 8.13b: given many nudges, nothing is left of any of them', async () => {
+  using r = rig();
+  await using b = await bell();
+  r.wakes.set('ada', b.url);
+  const kept = (): unknown => [
+    r.db
+      .prepare<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+      .all()
+      .map(({ name }) => [name, r.db.prepare<{ n: number }>(`SELECT count(*) AS n FROM "${name}"`).get()?.n])
+      .filter(([name]) => name !== 'inbox'),
+    r.state.list(),
+  ];
+  const round = async (): Promise<void> => {
+    r.push();
+    // A Stop within the millisecond of the nudge before is no answer to it.
+    for (let tries = 0, is = ''; is !== 'nudged'; tries += 1) {
+      assert.ok(tries < 100_000, is);
+      r.at('Stop');
+      is = (await r.nudger.look('ada')).is;
+    }
+  };
+  await round();
+  const before = kept();
+  for (let n = 0; n < 20; n += 1) await round();
+  assert.equal(b.rung.length, 21);
+  assert.deepEqual(kept(), before);
 });
 
 test('given a wake that refuses, it is said, and not tried again at once', async () => {
