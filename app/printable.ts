@@ -1,9 +1,7 @@
-// Control characters, and those that reorder or hide what stands beside them.
-const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
-
 /** Text of others as one line that no terminal acts on: what is unsafe is shown by its number. */
 export function printable(text: string): string {
-  return text.toWellFormed().replace(UNSAFE, escaped);
+  // Control characters, and those that reorder or hide what stands beside them. Made when it is first used.
+  return text.toWellFormed().replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, escaped);
 }
 
 // What JSON leaves raw and a terminal would still act on.

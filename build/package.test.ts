@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -60,6 +60,7 @@ describe('the published package', () => {
       'NOTICE',
       'README.md',
       'dist/hivebar.cjs',
+      'dist/hook.cjs',
       'dist/page/index.html',
       'dist/assets/icons',
     ]) {
@@ -93,6 +94,28 @@ describe('the published package', () => {
       assert.equal(help.code, 0, `${name}: ${help.err}`);
       assert.match(help.out, new RegExp(`^Usage: hivebar \\[?${name}\\b`));
     }
+  });
+
+  test('holds the hook as a program of its own, which loads little of Node when it tells of mail', async () => {
+    const pushed = await run('hivebar', 'inbox', 'push', '--to', 'ada', '--type', 'event', '--priority', '0', 'hello');
+    assert.equal(pushed.code, 0, pushed.err);
+    const probe = join(folder, 'probe.cjs');
+    const tell = "process.on('exit', () => require('node:fs').writeSync(2, process.moduleLoadList.join('\\n')))";
+    writeFileSync(probe, tell);
+    const entry = join(installed(), 'dist', 'hook.cjs');
+    const args = ['--require', probe, entry, 'hook', '--harness', 'claude', '--event', 'PostToolUse'];
+    const env = { HOME: folder, HIVEBAR_HOME: join(folder, 'home'), HIVEBAR_PERSONA: 'ada' };
+    const input = JSON.stringify({ session_id: 's', hook_event_name: 'PostToolUse', cwd: folder, tool_name: 'Read' });
+    const ran = spawnSync(process.execPath, args, { encoding: 'utf8', env, input });
+    assert.equal(ran.status, 0);
+    assert.match(ran.stdout, /additionalContext.*hello/);
+    const loaded = ran.stderr.split('\n');
+    assert.ok(loaded.includes('NativeModule sqlite'), ran.stderr);
+    const dear = /^NativeModule (crypto|net|stream|child_process|tty|http|perf_hooks)$/;
+    assert.deepEqual(
+      loaded.filter((name) => dear.test(name)),
+      [],
+    );
   });
 
   test('is also installed under the name of the Kijito specification, as the headless watcher', async () => {

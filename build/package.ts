@@ -2,6 +2,7 @@
 import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { buildHook } from './hook.ts';
 import { buildPage } from './page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -41,6 +42,7 @@ export async function buildPackage(out: string): Promise<void> {
   });
   const entryPoints = [command('full'), { in: join(APP, 'compose', 'early.node.ts'), out: 'early' }];
   await build({ ...COMMON, entryPoints, outdir: out, splitting: true });
+  await buildHook(COMMON, out);
   for (const name of PROGRAMS) chmodSync(join(out, compiled(name)), 0o755);
   cpSync(join(ROOT, 'assets'), join(out, 'assets'), { recursive: true, filter: isShipped });
   await buildPage(join(out, 'page'));

@@ -77,10 +77,10 @@ test('what is installed is a command that a shell runs, and that reaches this ve
   const command = settings.hooks.Stop?.[0]?.hooks[0]?.command ?? '';
   const script = r.home.text('state/hook/hivebar-hook');
   assert.ok(script.includes(`\nnode='${process.execPath}'\n`));
-  assert.match(script, /\nentry='.*\/app\/cli\/hivebar\.node\.ts'\n/);
+  assert.match(script, /\nentry='.*\/app\/cli\/hook\.node\.ts'\n/);
   const stub = script.replace(/\nnode=.*\n/, "\nnode='/bin/echo'\n");
   r.home.write('state/hook/hivebar-hook', stub);
   const ran = spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8', env: {} });
-  assert.match(ran.stdout, /hivebar\.node\.ts hook --harness claude --event Stop\n/);
+  assert.match(ran.stdout, /\/hook\.node\.ts hook --harness claude --event Stop\n/);
   assert.deepEqual([ran.status, ran.stderr], [0, '']);
 });

@@ -1,6 +1,4 @@
 import type { Command } from './command.ts';
-import { usage } from './outcome.ts';
-import { stderrLog } from './stderr-log.ts';
 
 const INSTALLS: ReadonlySet<string> = new Set(['install', 'uninstall', 'status']);
 
@@ -36,15 +34,7 @@ export const command: Command = {
       const { hookInstall } = await import('./hook-install.ts');
       return hookInstall(args, io);
     }
-    const { hookArgs, isPerson, runHook } = await import('./hook/index.ts');
-    const log = stderrLog(io, 'hivebar hook');
-    try {
-      await runHook(hookArgs(args), io, log);
-    } catch (error) {
-      // A person is told; to a harness anything but 0 is a failure of the hook, and 2 holds its agent.
-      if (isPerson()) throw usage(error);
-      log.warn(error instanceof Error ? error.message.split('\n', 1).join('') : String(error));
-    }
-    return 0;
+    const { answerHook } = await import('./hook/index.ts');
+    return answerHook(args, io);
   },
 };

@@ -5,11 +5,14 @@ import { type Log, realClock, realRandom } from '../../core/ports/index.ts';
 import { type Database, realDisk } from '../../core/state/index.ts';
 import { keptSessions } from '../open/index.ts';
 
-/** For all locks together, in milliseconds: what is held longer waits for the next drain. */
-const LOCK_WAIT_MS = 250;
+/** In milliseconds: what is held longer waits for the next drain. */
+export const LOCK_WAIT_MS = 250;
 
-/** Takes over the queue files of every session that a persona announced; see `takeOverAll`. */
-export function queuesOf(db: Database, state: string, items: Items, log: Log): TakeOver {
+/**
+ * Takes over the queue files of every session that a persona announced; see `takeOverAll`.
+ * @param waitMs for all locks together
+ */
+export function queuesOf(db: Database, state: string, items: Items, log: Log, waitMs = LOCK_WAIT_MS): TakeOver {
   return (persona) => {
     const { held, faults } = takeOverAll({
       machine: { disk: realDisk(log), clock: realClock, random: realRandom },
@@ -17,7 +20,7 @@ export function queuesOf(db: Database, state: string, items: Items, log: Log): T
       sessions: keptSessions(db).all(),
       persona,
       insert: (lines, keys) => items.push(lines, keys),
-      waitMs: LOCK_WAIT_MS,
+      waitMs,
     });
     const [fault] = faults;
     if (fault !== undefined) throw fault;

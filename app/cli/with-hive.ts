@@ -31,10 +31,13 @@ export async function withHive<T>(
 /** The truth of this machine: mail, outbox, marks, announcements. */
 export const DATABASE = 'hivebar.sqlite';
 
+/** What tells the tray process that mail may have changed. */
+export const HIVE_CHANGED = { method: 'POST', path: '/api/v1/actions/hive-changed', body: '{}' } as const;
+
 /** Without a tray process there is nobody to tell; it looks for itself when it starts. */
 export async function tellTray(io: Io, withinMs?: number): Promise<void> {
   try {
-    await askTray({ method: 'POST', path: '/api/v1/actions/hive-changed', body: '{}' }, io.env, withinMs);
+    await askTray(HIVE_CHANGED, io.env, withinMs);
   } catch (error) {
     // The mail is stored and safe; the tray finds it on its next tick.
     io.err(`hivebar did not hear of it at once (${error instanceof Error ? error.message : String(error)})\n`);

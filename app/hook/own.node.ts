@@ -9,8 +9,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 // In the package every compiled file stands in dist/ beside the programs; in a checkout this file stands in app/hook/.
 const ENTRY = import.meta.filename.endsWith('.ts')
-  ? join(import.meta.dirname, '..', 'cli', 'hivebar.node.ts')
-  : join(import.meta.dirname, 'hivebar.cjs');
+  ? join(import.meta.dirname, '..', 'cli', 'hook.node.ts')
+  : join(import.meta.dirname, 'hook.cjs');
 
 /** The installer of this very program, for this user's harnesses, or those of the project in the current folder. */
 export function hookInstaller(env: Env): Installer {

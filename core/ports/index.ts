@@ -6,7 +6,7 @@ export { O, realFiles } from './files.node.ts';
 export type { Files, OpenFlags, Stat } from './files.ts';
 export { koffi } from './koffi.node.ts';
 export { type Log, silentLog } from './log.ts';
-export { realRandom } from './random.node.ts';
+export { plainRandom, realRandom } from './random.node.ts';
 export type { Random } from './random.ts';
 export { realSpawn } from './spawn.node.ts';
 export type { Command, Ended, Spawn } from './spawn.ts';

@@ -6,7 +6,7 @@ import { Fault } from '../model/index.ts';
 /** What a column holds and a parameter may be. */
 export type Value = string | number | bigint | Uint8Array | null;
 
-/** A compiled statement. `Row` is what its SQL selects, stated beside the SQL and not checked again. */
+/** A statement, compiled when it is first used. `Row` is what its SQL selects, stated beside the SQL and not checked again. */
 export interface Statement<Row = never> {
   /** @throws Fault `database` or `no-space`, as every method here. */
   run(...values: Value[]): { readonly changes: number; readonly lastInsertRowid: number };
@@ -100,6 +100,17 @@ export function laterTransaction<T>(db: Database, work: () => T): T {
  * @throws Fault `database` when a newer Hivebar has already taken the tables further than these steps.
  */
 export function migrate(db: Database, owner: string, steps: readonly string[]): void {
+  const done = migrated.get(db) ?? new Set();
+  migrated.set(db, done);
+  if (done.has(steps)) return;
+  bringUp(db, owner, steps);
+  done.add(steps);
+}
+
+/** What each connection has seen to; nobody takes tables back to a version before. */
+const migrated = new WeakMap<Database, Set<readonly string[]>>();
+
+function bringUp(db: Database, owner: string, steps: readonly string[]): void {
   db.exec('CREATE TABLE IF NOT EXISTS schema_versions (owner TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
   const read = db.prepare<{ version: number }>('SELECT version FROM schema_versions WHERE owner = ?');
   const versionNow = (): number => read.get(owner)?.version ?? 0;
@@ -130,28 +141,30 @@ function wrap(connection: DatabaseSync, path: string): Database {
       return connection.isTransaction;
     },
     exec: (sql) => guarded(path, () => connection.exec(sql)),
-    prepare: <Row>(sql: string) =>
-      wrapStatement<Row>(
-        guarded(path, () => connection.prepare(sql)),
-        path,
-      ),
+    prepare: <Row>(sql: string) => wrapStatement<Row>(connection, sql, path),
     [Symbol.dispose]: () => {
       if (connection.isOpen) connection.close();
     },
   };
 }
 
-function wrapStatement<Row>(statement: StatementSync, path: string): Statement<Row> {
+/** Compiled when it is first used: a command uses few of the statements that its rooms have. */
+function wrapStatement<Row>(connection: DatabaseSync, sql: string, path: string): Statement<Row> {
+  let compiled: StatementSync | undefined;
+  const statement = (): StatementSync => {
+    compiled ??= connection.prepare(sql);
+    return compiled;
+  };
   return {
     run: (...values) =>
       guarded(path, () => {
-        const { changes, lastInsertRowid } = statement.run(...values);
+        const { changes, lastInsertRowid } = statement().run(...values);
         return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
       }),
-    get: (...values) => guarded(path, () => statement.get(...values) as Row | undefined),
-    all: (...values) => guarded(path, () => statement.all(...values) as Row[]),
+    get: (...values) => guarded(path, () => statement().get(...values) as Row | undefined),
+    all: (...values) => guarded(path, () => statement().all(...values) as Row[]),
     *iterate(...values) {
-      const rows = guarded(path, () => statement.iterate(...values));
+      const rows = guarded(path, () => statement().iterate(...values));
       try {
         for (;;) {
           const next = guarded(path, () => rows.next());
@@ -198,14 +211,15 @@ function primaryCode(error: SqliteError): number {
 
 /** The change to WAL needs the file alone for a moment and does not wait by itself, so two first starts would collide. */
 function enterWal(connection: DatabaseSync, path: string, busyMs: number): void {
-  const deadline = performance.now() + busyMs;
+  const started = process.hrtime.bigint();
+  const isOver = (): boolean => process.hrtime.bigint() - started > BigInt(busyMs) * 1_000_000n;
   for (;;) {
     try {
       const mode = connection.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
       if (mode === 'wal') return;
       throw databaseFault(`${path} can not be kept in WAL mode (it stays in ${String(mode)}): use a local disk`);
     } catch (error) {
-      if (!isSqliteError(error) || primaryCode(error) !== SQLITE_BUSY || performance.now() > deadline) throw error;
+      if (!isSqliteError(error) || primaryCode(error) !== SQLITE_BUSY || isOver()) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }

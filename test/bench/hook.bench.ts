@@ -114,7 +114,7 @@ async function withHook<T>(work: (rig: Rig) => Promise<T>): Promise<T> {
     symlinkSync(join(ROOT, 'node_modules'), join(home, 'package', 'node_modules'));
     symlinkSync(join(ROOT, 'package.json'), join(home, 'package', 'package.json'));
     const hook = join(home, 'hook', 'hivebar-hook');
-    const entry = join(home, 'package', 'dist', 'hivebar.cjs');
+    const entry = join(home, 'package', 'dist', 'hook.cjs');
     const facts = { node: process.execPath, entry, state: home, leads: { HIVEBAR_HOME: home } };
     writeFileSync(hook, scriptText(facts));
     chmodSync(hook, 0o700);

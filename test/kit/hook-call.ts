@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { type Scratch, scratch } from './scratch.ts';
 
 const ENTRY = fileURLToPath(import.meta.resolve('../../app/cli/hivebar.node.ts'));
+/** What the installed script runs. */
+const HOOK_ENTRY = fileURLToPath(import.meta.resolve('../../app/cli/hook.node.ts'));
 const FOREIGN = /^(HIVEBAR_|KIJITOMON_|XDG_|NODE_|npm_|TMUX|TERM_SESSION_ID|WT_SESSION|GT_)|_proxy$/i;
 
 export interface Called {
@@ -52,11 +54,11 @@ export function hookMachine(): HookMachine {
   return {
     home,
     cwd: cwd.dir,
-    hivebar: (args, input = '') => start(args, input, {}),
+    hivebar: (args, input = '') => start([ENTRY, ...args], input, {}),
     hook(event, given = {}, options = {}) {
       const { harness = 'claude', flags = [] } = options;
       const stdin = { session_id: 's1', cwd: cwd.dir, hook_event_name: event, ...given };
-      const args = ['hook', '--harness', harness, '--event', event, ...flags];
+      const args = [HOOK_ENTRY, 'hook', '--harness', harness, '--event', event, ...flags];
       return start(args, options.raw ?? JSON.stringify(stdin), options);
     },
     [Symbol.dispose]() {
@@ -75,7 +77,7 @@ interface Run {
 
 function run(args: readonly string[], { env, cwd, input, options }: Run): Promise<Called> {
   const began = performance.now();
-  const child = spawn(process.execPath, [ENTRY, ...args], {
+  const child = spawn(process.execPath, [...args], {
     cwd,
     env,
     stdio: ['pipe', options.into ?? 'pipe', 'pipe'],

@@ -1,3 +1,1 @@
-export { type HookArgs, hookArgs } from './args.ts';
-export { runHook } from './run.ts';
-export { isPerson } from './stdin.node.ts';
+export { answerHook } from './answer.ts';

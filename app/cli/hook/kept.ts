@@ -26,8 +26,8 @@ export function keptOf(disk: Disk, folder: string, session: string): Kept {
   return {
     pacing: pacingOf(text),
     save(pacing) {
-      const now = `${JSON.stringify({ schema: 1, ...pacing })}\n`;
-      if (now !== text && !(text === '' && pacing === AT_REST)) writeAtomically(disk, realRandom, path, now);
+      const now = textOf(pacing);
+      if (now !== (text || textOf(AT_REST))) writeAtomically(disk, realRandom, path, now);
     },
   };
 }
@@ -46,6 +46,8 @@ export function sweep({ files }: Disk, folder: string): void {
     // Not there yet, or somebody else sweeps: the next session does it.
   }
 }
+
+const textOf = (pacing: Pacing): string => `${JSON.stringify({ schema: 1, ...pacing })}\n`;
 
 function pacingOf(text: string): Pacing {
   try {

@@ -17,32 +17,40 @@ import { askedIn } from '../../../core/inbox/decisions/index.ts';
 import { type Gates, openGates, realGit } from '../../../core/inbox/gates/index.ts';
 import { openItems } from '../../../core/inbox/index.ts';
 import { Fault } from '../../../core/model/index.ts';
-import { type Log, realClock, realRandom } from '../../../core/ports/index.ts';
+import { type Log, plainRandom, realClock, realRandom } from '../../../core/ports/index.ts';
 import { type Database, openDatabase, ownDirs, realDisk } from '../../../core/state/index.ts';
 import { CONTINUED, inboxesOf, noteActivity, stamper } from '../../hook/index.ts';
 import { keptSessions } from '../../open/index.ts';
+import { pokeTray } from '../ask-tray.node.ts';
 import type { Io } from '../command.ts';
 import { lineOutput } from '../line-output.node.ts';
-import { queuesOf } from '../queues-of.ts';
+import { LOCK_WAIT_MS, queuesOf } from '../queues-of.ts';
 import { surroundings } from '../session-surroundings.node.ts';
-import { DATABASE, tellTray } from '../with-hive.ts';
+import { DATABASE, HIVE_CHANGED } from '../with-hive.ts';
 import { announce } from './announce.ts';
 import type { HookArgs } from './args.ts';
+import { type Budget, budgetOf } from './budget.ts';
 import { orNone, type Waiting, waitingEvents } from './events.ts';
 import { type AskGates, askGates, OPEN_WAY, wouldHold } from './gates.ts';
 
+import { hurried } from './hurried.ts';
 import { folderOf, type Kept, keptOf, sweep } from './kept.ts';
 import { mailFor, type Told } from './mail.ts';
 import { stdinText } from './stdin.node.ts';
 import { BEFORE_STOP, bell, holding, noteOf } from './texts.ts';
 import { personaKept, personaSaid } from './whose.ts';
 
-/** The parts of the second that a hook has; what a part does not do in time is left for the next call. */
+/** Of the second that a hook has so much may be waited; the rest is for what it does. */
+const WAITS_MS = 850;
+/** What each wait may take of it; what is not done in time is left for the next call. */
 const STDIN_MS = 400;
-const BUSY_MS = 150;
+const BUSY_MS = 250;
 const GIT_MS = 250;
-const WRITE_UNTIL_MS = 850;
 const TRAY_MS = 50;
+/** What writing leaves for marking what was written. */
+const MARK_MS = 150;
+/** A log of 1 MiB, which whoever opens the database next reads in a millisecond or two. */
+const CHECKPOINT_PAGES = 250;
 /** Events of another source that go into one frame. */
 const MOST_EVENTS = 20;
 const NOTHING_WAITS: Waiting = { items: [], told: () => {} };
@@ -53,28 +61,30 @@ const NOTHING_WAITS: Waiting = { items: [], told: () => {} };
  * @throws whatever goes wrong on our side; the caller says it and ends with 0
  */
 export async function runHook(asked: HookArgs, io: Io, log: Log): Promise<void> {
-  const started = realClock.monotonic();
+  const budget = budgetOf(realClock, WAITS_MS);
   const { harness } = asked;
-  const stdin = await within(STDIN_MS, stdinText);
+  const stdin = await stdinText(budget.part(STDIN_MS));
   const turn = harness.turn(stdin, asked.event ?? '');
   if (turn instanceof Fault) throw turn;
   const dirs = ownDirs({ ...io.env });
-  using db = openDatabase(join(dirs.state, DATABASE), BUSY_MS);
+  // Not closed: whoever closes it as the last moves its log into it, with two flushes for which nobody should wait here.
+  const db = openDatabase(join(dirs.state, DATABASE), budget.part(BUSY_MS).left());
+  db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const persona = personaSaid(turn, io.env, asked.persona) ?? personaOf(turn, db, log);
   if (persona === null) return;
   noteActivity(dirs.run, persona, turn.event);
-  const call: Call = { asked, io, log, turn, persona, db, ...dirs, started };
+  const call: Call = { asked, io, log, turn, persona, db: hurried(db, budget), ...dirs, budget };
   if (turn.event === 'SessionEnd') return ended(call);
   if (turn.event === 'StopFailure' || turn.isSubagent) return;
   await boundary(call);
-  stamp(call);
+  stamp({ ...call, db }); // which waits for nobody
 }
 
 /** What the next hooks need not ask about. A failure costs them the question. */
 function stamp({ persona, db, state, run, config, log }: Call): void {
   const dirs = { state, run, config };
   try {
-    stamper({ db, dirs, disk: realDisk(log), clock: realClock, random: realRandom })(persona);
+    stamper({ db, dirs, disk: realDisk(log), clock: realClock, random: plainRandom })(persona);
   } catch (error) {
     log.warn(`every hook asks for now: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -90,7 +100,7 @@ interface Call {
   readonly state: string;
   readonly run: string;
   readonly config: string;
-  readonly started: number;
+  readonly budget: Budget;
 }
 
 function personaOf(turn: Turn, db: Database, log: Log): string | null {
@@ -106,11 +116,19 @@ function personaOf(turn: Turn, db: Database, log: Log): string | null {
   }
 }
 
-function gatesOf({ db, log, state }: Call): Gates {
+function gatesOf({ db, log, state, budget }: Call): Gates {
   const items = () => openItems({ db, clock: realClock });
   const disk = realDisk(log);
   const asked = (persona: string) => askedIn(db, realClock)(persona);
-  return openGates({ disk, random: realRandom, clock: realClock, state, items, git: realGit(GIT_MS), asked });
+  return openGates({
+    disk,
+    random: realRandom,
+    clock: realClock,
+    state,
+    items,
+    git: (place) => realGit(budget.part(GIT_MS).left())(place),
+    asked,
+  });
 }
 
 function ended(call: Call): void {
@@ -121,7 +139,7 @@ function ended(call: Call): void {
 }
 
 async function boundary(call: Call): Promise<void> {
-  const { asked, io, log, turn, persona, db, state, config } = call;
+  const { asked, io, log, turn, persona, db, state, config, budget } = call;
   const { event, session, cwd } = turn;
   const { name, isFollowed } = inboxesOf(persona, config);
   const disk = realDisk(log);
@@ -141,7 +159,7 @@ async function boundary(call: Call): Promise<void> {
   let waiting = NOTHING_WAITS;
   if (carries.text) {
     try {
-      queuesOf(db, state, items, log)(name, session);
+      queuesOf(db, state, items, log, budget.part(LOCK_WAIT_MS).left())(name, session);
     } catch (error) {
       if (error instanceof Fault && error.code === 'database') throw error; // nothing else will go either
       log.warn(`queued items wait for the next time: ${error instanceof Error ? error.message : String(error)}`);
@@ -221,7 +239,7 @@ function pacedAfter(pacing: Pacing, move: Move, answer: Answer, moment: Moment, 
 }
 
 async function say(call: Call, kept: Kept, pacing: Pacing, answer: Answer, told: Told | null): Promise<void> {
-  const { asked, io, log, turn, persona, run, started } = call;
+  const { asked, io, log, turn, persona, run, budget } = call;
   try {
     // Before it is said: a block that can not be counted would have no end.
     kept.save(pacing);
@@ -231,10 +249,14 @@ async function say(call: Call, kept: Kept, pacing: Pacing, answer: Answer, told:
   }
   const { stdout } = asked.harness.reply(turn, answer);
   if (stdout === '') return told?.lost();
-  const left = Math.max(0, WRITE_UNTIL_MS - (realClock.monotonic() - started));
+  const writing = budget.part(budget.left() - MARK_MS);
   let became: 'written' | 'reader gone' | 'stopped';
   try {
-    became = await within(left, (late) => lineOutput().write(stdout, late));
+    became = await lineOutput().write(stdout, {
+      get aborted() {
+        return writing.left() === 0;
+      },
+    });
   } catch (error) {
     told?.lost();
     throw error;
@@ -246,12 +268,5 @@ async function say(call: Call, kept: Kept, pacing: Pacing, answer: Answer, told:
   }
   told?.written();
   if (turn.event === 'Stop' && answer.is !== 'allow') noteActivity(run, persona, CONTINUED);
-  if (told !== null) await tellTray(io, TRAY_MS);
-}
-
-/** `late` aborts after so many milliseconds. */
-async function within<T>(ms: number, work: (late: AbortSignal) => Promise<T>): Promise<T> {
-  const late = new AbortController();
-  using _ = realClock.after(ms, () => late.abort());
-  return await work(late.signal);
+  if (told !== null) await pokeTray(HIVE_CHANGED, io.env, budget.part(TRAY_MS).left());
 }

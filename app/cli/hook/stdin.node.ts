@@ -1,29 +1,59 @@
+import { fstatSync, readSync } from 'node:fs';
+import { errnoOf, pause } from '../../../core/state/index.ts';
+import { unblocked } from '../unblocked.node.ts';
+import type { Budget } from './budget.ts';
+
 /** More than any harness says of a tool call that was of use. */
 const MOST_BYTES = 32 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+const ASK_EVERY_MS = 1;
 
 /** Whether a person sits there instead of a harness. */
-export const isPerson = (): boolean => process.stdin.isTTY === true;
+export const isPerson = (): boolean => fstatSync(0).isCharacterDevice() && process.stdin.isTTY === true;
 
-/**
- * What stands on stdin when it ends, or so far when `signal` aborts: a harness that leaves it open is not waited for. It
- * is let go of afterwards, so that it keeps no process alive.
- */
-export async function stdinText(signal: AbortSignal): Promise<string> {
+/** What stands on stdin when it ends, or so far when `budget` does: a harness that leaves it open is not waited for. */
+export function stdinText(budget: Budget): string | Promise<string> {
+  const stat = fstatSync(0);
+  const isOrdinary = stat.isFIFO() || stat.isSocket() || stat.isFile();
+  return process.platform === 'win32' || !isOrdinary ? streamed(budget.left()) : read(unblocked(0), budget);
+}
+
+/** Holds this thread up: there is nothing else to do. */
+function read(fd: number, budget: Budget): string {
+  const chunks: Buffer[] = [];
+  for (let bytes = 0; bytes <= MOST_BYTES; ) {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    try {
+      const got = readSync(fd, chunk, 0, chunk.length, null);
+      if (got === 0) break;
+      bytes += got;
+      chunks.push(chunk.subarray(0, got));
+    } catch (error) {
+      if (errnoOf(error) !== 'EAGAIN') break; // what came until then is no JSON, and that is said
+      if (budget.left() === 0) break;
+      pause(ASK_EVERY_MS);
+    }
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The same by the stream, for what can not be asked without waiting. It is let go of, so that it keeps no process alive. */
+async function streamed(ms: number): Promise<string> {
   const { stdin } = process;
   const chunks: Buffer[] = [];
   let bytes = 0;
   await new Promise<void>((resolve) => {
-    const done = (): void => resolve();
-    if (signal.aborted) return done();
-    signal.addEventListener('abort', done, { once: true });
+    const timer = setTimeout(resolve, ms);
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
     stdin.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes > MOST_BYTES) done();
     });
-    stdin.on('end', done);
-    stdin.on('close', done);
-    stdin.on('error', done); // what came until then is no JSON, and that is said
+    for (const end of ['end', 'close', 'error']) stdin.on(end, done);
   });
   stdin.removeAllListeners();
   stdin.on('error', () => {}); // it is let go of: nobody waits for more

@@ -1,6 +1,7 @@
 /** Names that may stand in a command line that an agent runs as it reads it. */
 const BARE = /^(?!-)[A-Za-z0-9._@:+,=-]{1,100}$/;
-const QUOTABLE = /^(?!-)[\p{L}\p{N} !#$%()*.;?@[\]^_`{|}~/:+,='-]{1,100}$/u;
+// Made when it is first used: what it names of Unicode takes its time to be read.
+const isQuotable = (name: string): boolean => /^(?!-)[\p{L}\p{N} !#$%()*.;?@[\]^_`{|}~/:+,='-]{1,100}$/u.test(name);
 
 /** `hivebar inbox show PERSONA ID`, ready to be run in a shell. */
 export function showCommand(persona: string, id: number | 'ID'): string {
@@ -15,5 +16,5 @@ export function pendingCommand(persona: string): string {
 function word(name: string): string {
   if (BARE.test(name)) return name;
   const quoted = `'${name.replaceAll("'", "'\\''")}'`;
-  return QUOTABLE.test(name) && quoted.length <= 120 ? quoted : 'PERSONA';
+  return isQuotable(name) && quoted.length <= 120 ? quoted : 'PERSONA';
 }

@@ -37,12 +37,8 @@ export function harmlessName(raw: string, most: number): string {
 
 /** What a reader could decode into another `<`. */
 const ENTITY = /&(?=#|lt|gt|amp|[a-z][a-z0-9]{1,30};)/iy;
-/** Signs that look like `<`, where what looks like the slash of a closing tag follows. */
-const LOOKS_LIKE_CLOSING =
-  /[\u02c2\u1438\u1daf\u2039\u226e\u22d6\u27e8\u276e\u2770\u2329\u29fc\u3008\u300a\ua4f4][\s\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]{0,40}[/\\\u2044\u2215\u2571\u29f5\u29f8\uff0f\uff3c]/uy;
 /** The same letter as `<` to whoever normalises what it reads. */
 const SAME_LETTER = /[\ufe64\uff1c\u226e]/;
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u;
 /** Hidden and wanted: they join and part letters, and choose how an emoji is drawn. */
 const KEPT: ReadonlySet<string> = new Set(['\n', '\t', '\u200c', '\u200d', '\ufe0e', '\ufe0f']);
 
@@ -52,9 +48,20 @@ function spelled(char: string, raw: string, at: number): string {
   if (char === '\r' && raw[at + 1] === '\n') return '';
   if (!char.isWellFormed()) return '\ufffd';
   if (char < '\u007f' && char >= ' ') return char;
-  const isWrong =
-    SAME_LETTER.test(char) || (HIDDEN.test(char) && !KEPT.has(char)) || startsAt(LOOKS_LIKE_CLOSING, raw, at);
+  const isWrong = SAME_LETTER.test(char) || (isHidden(char) && !KEPT.has(char)) || looksLikeClosing(raw, at);
   return isWrong ? byNumber(char) : char;
+}
+
+// Made when they are first used: to read what they name of Unicode is a millisecond of the start of a hook.
+const isHidden = (char: string): boolean => /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u.test(char);
+
+/** A sign that looks like `<`, where what looks like the slash of a closing tag follows. */
+function looksLikeClosing(text: string, at: number): boolean {
+  return startsAt(
+    /[\u02c2\u1438\u1daf\u2039\u226e\u22d6\u27e8\u276e\u2770\u2329\u29fc\u3008\u300a\ua4f4][\s\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]{0,40}[/\\\u2044\u2215\u2571\u29f5\u29f8\uff0f\uff3c]/uy,
+    text,
+    at,
+  );
 }
 
 function startsAt(pattern: RegExp, text: string, at: number): boolean {

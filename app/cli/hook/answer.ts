@@ -1,0 +1,26 @@
+import type { Log } from '../../../core/ports/index.ts';
+import type { Io } from '../command.ts';
+import { usage } from '../outcome.ts';
+import { stderrLog } from '../stderr-log.ts';
+import { hookArgs } from './args.ts';
+import { runHook } from './run.ts';
+import { isPerson } from './stdin.node.ts';
+
+/**
+ * One call of a hook, from its command line on. To a harness anything but exit 0 is a failure of the hook, and 2 holds
+ * its agent: so what goes wrong is one line on stderr, and 0.
+ * @throws Fault `usage` to a person who calls it by mistake
+ */
+export async function answerHook(args: readonly string[], io: Io): Promise<number> {
+  const said: string[] = [];
+  const say = (line: string): void => void said.push(line.split('\n', 1).join(''));
+  const log: Log = { info: say, warn: say, error: say };
+  try {
+    await runHook(hookArgs(args), io, log);
+  } catch (error) {
+    if (isPerson()) throw usage(error);
+    say(error instanceof Error ? error.message : String(error));
+  }
+  if (said.length > 0) stderrLog(io, 'hivebar hook').warn(said.join('; '));
+  return 0;
+}

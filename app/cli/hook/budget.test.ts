@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../../../test/kit/fake-clock.ts';
+import { type Budget, budgetOf } from './budget.ts';
+
+test('each wait is given what is left, and never more than its part', async () => {
+  const clock = fakeClock();
+  const whole = budgetOf(clock, 850);
+  assert.equal(whole.left(), 850);
+  const stdin = whole.part(400);
+  assert.equal(stdin.left(), 400);
+  await clock.advance(390);
+  assert.deepEqual([stdin.left(), whole.left()], [10, 460]);
+  await clock.advance(260);
+  assert.deepEqual([stdin.left(), whole.left(), whole.part(400).left(), whole.part(50).left()], [0, 200, 200, 50]);
+});
+
+test('nothing is left of a part when nothing is left of the whole; less than a millisecond is nothing', async () => {
+  const clock = fakeClock();
+  const whole = budgetOf(clock, 100.9);
+  const part = whole.part(80);
+  await clock.advance(100);
+  assert.deepEqual([whole.left(), part.left(), whole.part(10).left()], [0, 0, 0]);
+  await clock.advance(100);
+  assert.deepEqual([whole.left(), whole.part(10).left(), whole.part(-5).left()], [0, 0, 0]);
+});
+
+test('waits one after the other, each to its end, end with the whole', async () => {
+  const clock = fakeClock();
+  const whole = budgetOf(clock, 850);
+  const waitOut = async (budget: Budget): Promise<void> => {
+    for (let ms = budget.left(); ms > 0; ms = budget.left()) await clock.advance(ms);
+  };
+  for (const most of [400, 250, 250, 250, 50]) await waitOut(whole.part(most));
+  assert.equal(clock.monotonic(), 850);
+});

@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+
+const CLI = join(import.meta.dirname, '..', 'app', 'cli');
+const CODE = 'hook-now';
+
+/**
+ * `hivebar hook` in two files of CommonJS: `hook.cjs`, which enables the compile cache, and its code, which comes out of that
+ * cache. An agent waits for it at each step of its work, so it is written for its start: names are short, and a part of Node is
+ * loaded when something of it is first called.
+ */
+export async function buildHook(common: BuildOptions, out: string): Promise<void> {
+  const options: BuildOptions = {
+    ...common,
+    outdir: out,
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    define: {
+      'import.meta.dirname': '__dirname',
+      'import.meta.filename': '__filename',
+      'import.meta.url': '__filename',
+    },
+    minify: true,
+  };
+  await build({ ...options, entryPoints: [{ in: join(CLI, 'hook.node.ts'), out: 'hook' }], plugins: [APART] });
+  const code = { in: join(CLI, `${CODE}.node.ts`), out: CODE };
+  await build({ ...options, entryPoints: [code], plugins: [WHEN_CALLED] });
+}
+
+const APART: Plugin = {
+  name: 'apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/hook-now\.node\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: `./${CODE}.cjs`, external: true } : null,
+    );
+  },
+};
+
+/** `node:crypto` alone is 8 ms of a start of 40, and a hook that tells of its mail calls nothing of it. */
+const WHEN_CALLED: Plugin = {
+  name: 'parts of Node when they are called',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'when-called';
+    onResolve({ filter: /^node:/ }, ({ path, namespace: from }) =>
+      from === namespace ? { path, external: true } : { path, namespace, sideEffects: false },
+    );
+    onLoad({ filter: /./, namespace }, async ({ path }) => ({ contents: await wrapped(path) }));
+  },
+};
+
+/** A module of the same exports, of which the bundle takes those that are used. */
+async function wrapped(path: string): Promise<string> {
+  const { default: part } = (await import(path)) as { default: object };
+  const exported = Object.entries(Object.getOwnPropertyDescriptors(part)).map(([name, { value }]) =>
+    typeof value === 'function'
+      ? `export function ${name}(...all) { const it = part().${name}; return new.target ? new it(...all) : it(...all); }`
+      : `export const ${name} = /* @__PURE__ */ (() => part().${name})();`,
+  );
+  return [`let loaded; const part = () => (loaded ??= require('${path}'));`, ...exported].join('\n');
+}
