@@ -3,7 +3,7 @@ import type { MenuEntry } from './model.ts';
 import { rowText } from './text.ts';
 
 const NAME_MOST = 24;
-const LINE_MOST = 80;
+const LINE_MOST = 60;
 /** So many gates have a line each. */
 const GATES = 5;
 

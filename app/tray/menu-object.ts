@@ -38,8 +38,9 @@ export class MenuObject {
   show(menu: readonly MenuEntry[]): void {
     const before = this.#nodes;
     const nodes = new Map<number, Node>();
-    const children = menu.map((entry) => this.#add(nodes, entry));
+    const children: number[] = [];
     nodes.set(0, { id: 0, properties: { 'children-display': ['s', 'submenu'] }, children, wanted: null });
+    for (const entry of menu) children.push(this.#add(nodes, entry));
     for (const [key, id] of this.#ids) if (!nodes.has(id)) this.#ids.delete(key);
     this.#nodes = nodes;
 
@@ -66,10 +67,12 @@ export class MenuObject {
 
   #add(nodes: Map<number, Node>, entry: MenuEntry): number {
     const id = this.#ids.get(entry.key) ?? this.#newId(entry.key);
-    const children = entry.is === 'submenu' ? entry.entries.map((inner) => this.#add(nodes, inner)) : [];
+    const children: number[] = [];
     // A host that opens a submenu may report that as a click on its row: nothing of it is asked for.
     const wanted = entry.is === 'command' || entry.is === 'check' ? entry.wanted : null;
+    // Before what is in it: GTK's hosts draw an empty submenu when they hear of its entries first.
     nodes.set(id, { id, properties: propertiesOf(entry), children, wanted });
+    for (const inner of entry.is === 'submenu' ? entry.entries : []) children.push(this.#add(nodes, inner));
     return id;
   }
 

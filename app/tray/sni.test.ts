@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import {
   type Desktop,
@@ -13,14 +16,15 @@ import {
 import { openSessionBus, type SessionBus } from '../desktop/index.ts';
 import type { TrayDriver } from './driver.ts';
 import { openIcons } from './icons.node.ts';
-import type { MenuEntry, TrayModel, Wanted } from './model.ts';
+import type { MenuCommand, MenuEntry, TrayModel, Wanted } from './model.ts';
 import { openSniTray } from './sni.node.ts';
 
+const run = promisify(execFile);
 const skip = skipUnless(desktopMissing());
 const icons = openIcons(join(import.meta.dirname, '../../assets/icons'));
 
 const quit: MenuEntry = { is: 'command', key: 'quit', label: 'Quit', wanted: { name: 'quit', params: {} } };
-const row = (id: string, label: string): MenuEntry => ({
+const row = (id: string, label: string): MenuCommand => ({
   is: 'command',
   key: `persona ${id}`,
   label,
@@ -160,6 +164,33 @@ describe('the tray on a real panel', { skip }, () => {
         return tray.wanted.some((w) => w.name === 'open') || null;
       },
     );
+  });
+
+  test('what is behind the very first row is there when a person opens it, and can be chosen by keys', async () => {
+    await using tray = await startTray(desktop);
+    const instead = row('ada', 'ada asks');
+    const ask = { is: 'submenu', key: 'decision 1', label: 'ada asks', entries: [row('yes', 'Yes')], instead } as const;
+    tray.driver.show(model({ menu: [ask, quit] }));
+    await desktop.tray.waitLabel(/^ada asks$/);
+    const keys = async (...names: string[]): Promise<void> => {
+      for (const name of names) {
+        await run('xdotool', ['key', name], { env: desktop.env });
+        await sleep(100);
+      }
+    };
+    await poll(
+      () => `a chosen entry, only ${JSON.stringify(tray.wanted)}`,
+      async () => {
+        await desktop.press(1264, 16, 3);
+        await sleep(300);
+        await keys('Down', 'Right', 'Return');
+        await sleep(300);
+        if (tray.wanted.length > 0) return true;
+        await keys('Escape', 'Escape');
+        return null;
+      },
+    );
+    assert.deepEqual(tray.wanted[0], { name: 'open', params: { persona: 'yes' } });
   });
 
   test('hosts are told of what changed, and only of that', async () => {
