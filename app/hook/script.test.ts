@@ -1,5 +1,19 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { test } from 'node:test';
 import { stemOf } from '../../core/state/index.ts';
 import { type HookShell, hookShell, SHELLS } from '../../test/kit/hook-shell.ts';
@@ -166,3 +180,33 @@ test('given a path that no line of a shell can hold, there is no script', () => 
   assert.throws(() => scriptText({ ...facts, node: '/n\n/e' }), RangeError);
   assert.throws(() => scriptText({ ...facts, leads: { HIVEBAR_HOME: 'a\0b' } }), RangeError);
 });
+
+/** Both ends of a pipe. */
+function pipe(path: string): readonly [number, number] {
+  execFileSync('mkfifo', [path]);
+  const both = openSync(path, constants.O_RDWR); // so that neither end waits for the other
+  const ends = [openSync(path, constants.O_RDONLY), openSync(path, constants.O_WRONLY)] as const;
+  closeSync(both);
+  return ends;
+}
+
+for (const shell of SHELLS) {
+  test(`${shell.join(' ')}: what a harness writes to a hook with nothing to say is taken, however much and however late`, async () => {
+    using h = hookShell();
+    h.stamp('ada');
+    const [file = h.script, ...rest] = [...shell, h.script, 'claude', 'Stop', 'ada'];
+    for (const bytes of [300, 1_048_576]) {
+      const [reads, writes] = pipe(h.state.at(`fifo-${bytes}`));
+      const hook = spawn(file, rest, { env: {}, cwd: h.state.at('cwd'), stdio: [reads, 'pipe', 'pipe'] });
+      closeSync(reads);
+      const said: string[] = [];
+      for (const stream of [hook.stdout, hook.stderr])
+        stream?.setEncoding('utf8').on('data', (text) => said.push(text));
+      // With its output closed: what is left behind holds nothing but stdin, and nobody waits for it.
+      assert.deepEqual(await once(hook, 'close'), [0, null]);
+      for (let wrote = 0; wrote < bytes; ) wrote += writeSync(writes, 'x'.repeat(bytes - wrote));
+      closeSync(writes);
+      assert.deepEqual(said, []);
+    }
+  });
+}

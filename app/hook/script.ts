@@ -22,8 +22,9 @@ const PLAIN = 'abcdefghijklmnopqrstuvwxyz0123456789._-';
 
 /**
  * The shell part of the hook: POSIX sh, builtins only until it has to ask. When a stamp says that there is nothing for
- * this persona at this moment, it notes the moment in `run/activity/<stem>` and ends with 0; in every other case it becomes
- * the program, with stdin as it came. Whatever breaks ends with 0: a hook of ours blocks only when the program says so.
+ * this persona at this moment, it notes the moment in `run/activity/<stem>`, leaves what the harness writes to a `cat` behind it and
+ * ends with 0; in every other case it becomes the program, with stdin as it came. Whatever breaks ends with 0: a hook of ours
+ * blocks only when the program says so.
  *
  * @throws RangeError for a path with a control character
  */
@@ -55,13 +56,19 @@ fi
 const TEMPLATE = `#!/bin/sh
 ${SCRIPT_MARK} hivebar hook install writes it anew.
 # hivebar-hook HARNESS EVENT [PERSONA], the input of the harness on stdin
-trap 'exit 0' 0
+trap 'drain; exit 0' 0
 node=@NODE@
 entry=@ENTRY@
 state=@STATE@
 harness=\${1-}
 event=\${2-}
 persona=\${HIVEBAR_PERSONA:-\${3-}}
+
+# Reads what the harness still writes, behind our end: to some a hook that does not read has failed.
+drain() {
+  exec 3<&0
+  /bin/cat <&3 >/dev/null 2>&1 &
+}
 
 ask() {
   if [ -x "$node" ] && [ -r "$entry" ]; then
