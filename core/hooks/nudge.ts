@@ -1,3 +1,4 @@
+import { MOST_COUNTED } from '../inbox/index.ts';
 import type { Instant } from '../model/index.ts';
 
 /** What is known of an agent that something was staged for (inbox and gates, contract 7). Times are wall clock. */
@@ -78,6 +79,6 @@ function idleIn(moment: string, age: number): number | 'over' {
 export function nudgeText(pending: Awaited['pending']): string {
   const all = pending.reduce((sum, count) => sum + count, 0);
   const urgent = pending[0] + pending[1];
-  const items = all === 1 ? '1 item waits' : `${all} items wait`;
+  const items = all === 1 ? '1 item waits' : `${all}${all >= MOST_COUNTED ? ' or more' : ''} items wait`;
   return `hivebar: ${items} in your inbox${urgent === 0 ? '' : ` (${urgent} urgent)`}`;
 }

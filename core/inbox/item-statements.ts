@@ -65,6 +65,11 @@ const LISTED: Readonly<Record<Listed, (marks: Marks) => string>> = {
   all: () => 'true',
 };
 
+/** Of each priority as many as `most` at the most, so that it costs the same however many there are. */
+const tally = (from: string, marks: Marks, most: string) => `
+  SELECT p.priority, (SELECT count(*) FROM (SELECT 1 ${from} AND ${marks}.priority = p.priority LIMIT ${most})) AS n
+  FROM (SELECT 0 AS priority UNION ALL VALUES (1), (2), (3), (4)) AS p`;
+
 /** Everything the items ask of the tables. */
 export function itemStatementsOf(db: Database) {
   const list = (which: Listed) =>
@@ -95,10 +100,9 @@ export function itemStatementsOf(db: Database) {
       RETURNING seq AS id, dedup_key`),
 
     list: { pending: list('pending'), delivered: list('delivered'), all: list('all') },
-    tally: db.prepare<Tally>(`SELECT i.priority, count(*) AS n ${own('?3')} GROUP BY i.priority`),
-    tallyToAll: db.prepare<Tally>(`
-      SELECT a.priority, count(*) AS n ${toAll} GROUP BY a.priority
-      UNION ALL SELECT i.priority, count(*) ${OF_NOBODY_YET} GROUP BY i.priority`),
+    tally: db.prepare<Tally>(tally(own('?3'), 'i', '?4')),
+    tallyToAll: db.prepare<Tally>(tally(toAll, 'a', '?3')),
+    tallyOfNobodyYet: db.prepare<Tally>(`SELECT i.priority, count(*) AS n ${OF_NOBODY_YET} GROUP BY i.priority`),
 
     anyForNobodyYet: db.prepare<{ any: number }>(`SELECT EXISTS (SELECT 1 ${OF_NOBODY_YET}) AS "any"`),
     next: db.prepare<ItemRow>(`

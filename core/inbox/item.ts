@@ -90,7 +90,10 @@ export interface Items {
   push(items: readonly NewItem[], keys?: KeyScope): readonly Pushed[];
   /** The newest `limit`, newest last, for whichever session. Expired, read and leased items are not pending. */
   list(persona: string, which: Listed, limit: number): readonly Item[];
-  /** How many are pending, by priority: those for any session, and those for `session`. Leased ones are not. */
+  /**
+   * How many are pending, by priority: those for any session, and those for `session`. Leased ones are not. 1,000 of a
+   * priority stands for as many or more, so that it costs the same then.
+   */
   pending(persona: string, session: string | null): readonly [number, number, number, number, number];
   /** Who asks has appeared as a persona, if there is a broadcast for it. */
   lease(request: LeaseRequest): Lease;

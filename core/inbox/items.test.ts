@@ -478,3 +478,20 @@ test('inbox-gates 8.10a: two processes that drain one persona take 2,400 items, 
   assert.deepEqual(items.pending('ada', null), [0, 0, 0, 0, 0]);
   assert.equal(items.list('ada', 'delivered', 10_000).length, 2400);
 });
+
+test('of each priority 1,000 stands for as many or more, of the persona and of all', () => {
+  using db = openDatabase(':memory:');
+  const items = openItems({ db, clock: realClock });
+  const many = (count: number, given: Partial<NewItem>) => Array.from({ length: count }, () => item(given));
+  items.push([
+    ...many(600, { priority: 1 }),
+    ...many(600, { priority: 1, session: 's' }),
+    ...many(1001, { priority: 4 }),
+  ]);
+  items.push([item({ priority: 0 }), ...many(999, { priority: 3 }), item({ ...toAll, priority: 3 })]);
+  assert.deepEqual(items.pending('ada', null), [1, 600, 0, 1000, 1000]);
+  assert.deepEqual(items.pending('ada', 's'), [1, 1000, 0, 1000, 1000]);
+  items.push(many(5, { ...toAll, priority: 3 }));
+  assert.deepEqual(items.pending('ada', 's'), [1, 1000, 0, 1000, 1000]);
+  assert.deepEqual(items.pending('bob', null), [0, 0, 0, 6, 0]);
+});

@@ -1,6 +1,7 @@
 import { type Instant, sameName } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import { clearStamps, type Database, laterTransaction, migrate, pendingDirOf, transaction } from '../state/index.ts';
+import { MOST_COUNTED } from './by-priority.ts';
 import { expiryOf } from './expiry.ts';
 import type { Item, Items, KeyScope, Lease, NewItem, Priority, Pushed } from './item.ts';
 import { type ItemRow, itemStatementsOf, pushedFields, type Tally } from './item-statements.ts';
@@ -14,8 +15,6 @@ export interface ItemsOptions {
   readonly changed?: () => void;
 }
 
-/** `Lease.left` counts so far. */
-export const MOST_LEFT = 1000;
 /** Expired items a drain clears away on its way: more of them is the tray process's work. */
 const SWEPT_AT_ONCE = 200;
 
@@ -67,10 +66,10 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
   }
 
   function left(persona: string, session: string | null, now: Instant): number {
-    let n = sql.left.get(persona, now, null, MOST_LEFT)?.n ?? 0;
-    if (session !== null) n += sql.left.get(persona, now, session, MOST_LEFT)?.n ?? 0;
-    n += sql.leftToAll.get(persona, now, MOST_LEFT)?.n ?? 0;
-    return Math.min(n, MOST_LEFT);
+    let n = sql.left.get(persona, now, null, MOST_COUNTED)?.n ?? 0;
+    if (session !== null) n += sql.left.get(persona, now, session, MOST_COUNTED)?.n ?? 0;
+    n += sql.leftToAll.get(persona, now, MOST_COUNTED)?.n ?? 0;
+    return Math.min(n, MOST_COUNTED);
   }
 
   /** All of the lease but what was shown is pending again, unless it lapsed and is somebody else's by now. */
@@ -107,8 +106,12 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
         .map((row) => itemOf(row, persona)),
     pending(persona, session) {
       const now = nowMs();
-      const tallies = [...sql.tally.all(persona, now, null), ...sql.tallyToAll.all(persona, now)];
-      if (session !== null) tallies.push(...sql.tally.all(persona, now, session));
+      const tallies = [
+        ...sql.tally.all(persona, now, null, MOST_COUNTED),
+        ...sql.tallyToAll.all(persona, now, MOST_COUNTED),
+      ];
+      if (session !== null) tallies.push(...sql.tally.all(persona, now, session, MOST_COUNTED));
+      tallies.push(...sql.tallyOfNobodyYet.all(persona, now));
       return byPriority(tallies);
     },
     lease({ persona, session, upTo, most, forMs }) {
@@ -150,6 +153,6 @@ function itemOf(row: ItemRow, persona: string): Item {
 
 function byPriority(tallies: readonly Tally[]): readonly [number, number, number, number, number] {
   const counts: [number, number, number, number, number] = [0, 0, 0, 0, 0];
-  for (const { priority, n } of tallies) counts[priority] += n;
+  for (const { priority, n } of tallies) counts[priority] = Math.min(counts[priority] + n, MOST_COUNTED);
   return counts;
 }

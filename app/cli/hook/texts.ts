@@ -1,5 +1,6 @@
 import type { Verdict } from '../../../core/hooks/index.ts';
 import { harmlessName, pendingCommand } from '../../../core/inbox/drain/index.ts';
+import { MOST_COUNTED } from '../../../core/inbox/index.ts';
 
 const MAX_NAME = 40;
 /** Gates may say so much beside a frame. */
@@ -30,7 +31,8 @@ export function noteOf({ warnings }: Verdict): string | null {
 
 export const BEFORE_STOP = 'hivebar: before you stop, see to what came in.';
 
-const counted = (count: number): string => (count === 1 ? '1 item' : `${count} items`);
+const counted = (count: number): string =>
+  count === 1 ? '1 item' : `${count}${count >= MOST_COUNTED ? ' or more' : ''} items`;
 
 /** In whole code points. */
 function clipped(text: string, most: number): string {
