@@ -149,7 +149,7 @@ async function once(): Promise<void> {
 
 /** `closed`: nothing is shown without it. `action`: it was asked for by something the person did. */
 function needToken(why: 'closed' | 'action' = 'closed'): void {
-  if (form.dataset.why !== 'closed') form.dataset.why = why;
+  if (why === 'action' || form.hidden) form.dataset.why = why; // what a person asked for is not taken away by news
   if (!form.hidden) return;
   form.hidden = false;
   if (why === 'action') form.querySelector('input')?.focus();

@@ -41,7 +41,6 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
   let isGoing = false;
 
   const answer = async (reply: Reply): Promise<void> => {
-    if (isGoing) return;
     if (!hasToken()) {
       host.say('The token is needed for this.', 'not');
       host.needToken();

@@ -124,11 +124,19 @@ test('by mouse: a click on an option answers once, says so, and what is over lea
   if (opened === null) return;
   const { page, complaints } = opened;
   await page.clock.install();
-  await page.getByRole('button', { name: 'the short way' }).dblclick();
+  const button = page.getByRole('button', { name: 'the short way' });
+  await page.route('**/actions/decide', async (route) => {
+    await button.and(page.locator(':disabled')).click({ force: true, ...WAIT }); // the second, while the first goes
+    await route.continue();
+  });
+  await button.click();
   await said(page, 'Which way?', /^Answered by operator: the short way$/);
   assert.equal(outcome(asked, id), 'resolved b');
   assert.deepEqual(asked.replies, [[id, says({ select: 'b' })]], 'two clicks are one answer');
   assert.equal(await article(page, 'Which way?').getByRole('button').count(), 0, 'and no more is asked');
+  asked.rig.look('bo', 1);
+  await page.locator('.card[data-id="bo"] [data-slot="unread"]', { hasText: /^1$/ }).waitFor(WAIT);
+  assert.equal(await page.locator('.decision .facts').isVisible(), false, 'also while the board does not know it yet');
   asked.tell();
   await page.locator('[data-slot="decide"]').waitFor({ state: 'hidden', ...WAIT });
   assert.equal(await articles(page).count(), 1, 'it can still be read');
@@ -199,6 +207,7 @@ test('two pages at once: who is slower is told what holds, and keeps what was wr
   asked.ask({ prompt: 'Other?' });
   const first = await open(t, asked);
   const second = await open(t, asked);
+  await second?.page.clock.install();
   const third = await open(t, asked);
   if (first === null || second === null || third === null) return;
   await article(second.page, 'Which way?').getByRole('textbox').fill('I was just saying');
@@ -214,8 +223,11 @@ test('two pages at once: who is slower is told what holds, and keeps what was wr
   const kept = second.page.getByLabel('This was written, and not sent');
   assert.equal(await kept.inputValue(), 'I was just saying');
   assert.equal(await kept.isEditable(), false);
-  await second.page.waitForTimeout(1500); // two draws
-  assert.equal(await kept.isVisible(), true);
+  await second.page.locator('#search').focus();
+  await second.page.clock.fastForward(20_000);
+  asked.rig.look('bo', 1);
+  await second.page.locator('.card[data-id="bo"] [data-slot="unread"]', { hasText: /^1$/ }).waitFor(WAIT);
+  assert.equal(await kept.isVisible(), true, 'also when what is over would leave');
   await second.page.getByRole('button', { name: 'Dismiss' }).click();
   await article(second.page, 'Which way?').waitFor({ state: 'detached', ...WAIT });
   assert.equal(await articles(second.page).count(), 1, 'the other one is untouched');
@@ -272,6 +284,7 @@ test('without the token only who asks is told; the words come when it is given, 
   await given.fill('another');
   await given.press('Enter');
   await page.getByRole('button', { name: 'Give the token' }).click();
+  await live(page);
   await given.fill(TOKEN);
   await given.press('Enter');
   await page.getByRole('button', { name: 'SECRET-OPTION' }).waitFor({ timeout: 10_000 });
