@@ -6,10 +6,17 @@ import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Desktop, desktopMissing, poll, type Shown, skipUnless, startDesktop } from '../kit/desktop/index.ts';
-import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
+import { pushedTo, type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 
 const skip = skipUnless(desktopMissing());
 const DAEMON = { dest: 'org.freedesktop.Notifications', path: '/org/freedesktop/Notifications' } as const;
+interface Decided {
+  readonly id: number;
+  readonly state: string;
+  readonly choice: string | null;
+  readonly by: string | null;
+}
+
 /** Field report S8. */
 const S8 = 'Fish & <b>Chips</b> <a href="http://x">click</a> 👩‍👩‍👧 ٱلعربية';
 
@@ -124,6 +131,47 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     assert.deepEqual(await titlesOf('shy'), ['shy: 1 new']);
   });
 
+  test('a decision: a banner with its options, of which the one that is pressed answers it and reaches the inbox of who asked', async () => {
+    const id = await ask('quest', 'a=the long way', 'b:Short & <b>quick</b>=the short way');
+    const banner = await desktop.notifications.wait(/^quest asks\nWhich &lt;way&gt;\?$/);
+    assert.deepEqual(banner.actions, [
+      'default',
+      'Open',
+      'answer-1',
+      'the long way',
+      'answer-2',
+      'Short & <b>quick</b>',
+    ]);
+    await press(banner, 'Short & <b>quick</b>');
+    await gone(banner);
+    const { state, choice, by } = await shownDecision(id, ({ state }) => state !== 'open');
+    assert.deepEqual([state, choice, by], ['resolved', 'b', 'operator']);
+    assert.deepEqual(pushedTo(home, 'quest'), [`decision:${id}`]);
+  });
+
+  test('a decision: a click on the banner opens the page of who asks; answered elsewhere the banner goes, and does not come back', async () => {
+    await tray.post('/api/send', { to: 'asker', from: 'river', content: 'hello' });
+    await tray.persona('asker');
+    const id = await ask('asker', 'a=one', 'b=two');
+    const banner = await desktop.notifications.wait(/^asker asks\n/);
+    assert.ok(existsSync(at('opened')));
+    const before = readFileSync(at('opened'), 'utf8');
+    await press(banner, 'Open');
+    const opened = await poll(
+      () => 'a page that is opened',
+      () => readFileSync(at('opened'), 'utf8').slice(before.length).trim() || null,
+    );
+    assert.match(opened, /persona=asker$/);
+    const next = await ask('asker', 'a=one', 'b=two');
+    const other = await desktop.notifications.wait(/^asker asks\n/);
+    assert.equal((await home.run(['decision', 'respond', String(next), '--select', 'a'])).code, 0);
+    await gone(other);
+    assert.equal((await shownDecision(id)).state, 'open');
+    await sleep(1000);
+    const shown = (await desktop.notifications.list()).filter(({ summary }) => summary === 'asker asks');
+    assert.equal(shown.length, 2);
+  });
+
   test('a banner to try it out is taken by the desktop; without one it is refused with the reason', async () => {
     const taken = await home.run(['notify', 'test']);
     assert.deepEqual([taken.code, taken.stderr], [0, '']);
@@ -138,6 +186,31 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     assert.deepEqual([refused.code, refused.stdout], [1, '']);
     assert.match(refused.stderr, /^the banner was refused: no notification daemon/);
   });
+
+  async function ask(as: string, ...options: string[]): Promise<number> {
+    const flags = options.flatMap((option) => ['--option', option]);
+    const { code, stdout, stderr } = await home.run([
+      'decision',
+      'create',
+      '--as',
+      as,
+      ...flags,
+      '--json',
+      'Which <way>?',
+    ]);
+    assert.deepEqual([code, stderr], [0, ''], stdout);
+    return (JSON.parse(stdout) as Decided).id;
+  }
+
+  async function shownDecision(id: number, fits: (one: Decided) => boolean = () => true): Promise<Decided> {
+    return await poll(
+      () => `decision ${id}`,
+      async () => {
+        const one = JSON.parse((await home.run(['decision', 'show', String(id), '--json'])).stdout) as Decided;
+        return fits(one) ? one : null;
+      },
+    );
+  }
 
   async function gone({ id, summary }: Shown): Promise<void> {
     await poll(

@@ -89,6 +89,37 @@ test('S9: a panel that comes later gets the icon; one that comes back gets it ag
   }
 });
 
+test('a decision is announced once, also over a stop and a kill; one that was asked meanwhile is announced then', {
+  skip,
+}, async () => {
+  await using desktop = await startDesktop({ host: 'none' });
+  using home = trayHome();
+  const bus = { DBUS_SESSION_BUS_ADDRESS: desktop.env.DBUS_SESSION_BUS_ADDRESS ?? '' };
+  const start = (): Promise<TrayProcess> => home.start(['--no-tray'], bus);
+  const ask = async (as: string): Promise<void> => {
+    const { code } = await home.run(['decision', 'create', '--as', as, '--option', 'a=yes', '--option', 'b=no', 'So?']);
+    assert.equal(code, 0);
+  };
+  {
+    await using tray = await start();
+    await ask('ada');
+    await desktop.notifications.wait(/^ada asks\nSo\?$/);
+    await tray.stop();
+  }
+  await ask('bo');
+  {
+    await using tray = await start();
+    await desktop.notifications.wait(/^bo asks\nSo\?$/);
+    await sleep(1500); // what was shown is kept a moment later
+    await tray.kill();
+  }
+  await using tray = await start();
+  await tray.until('both', ({ decisions }) => decisions.length === 2);
+  await sleep(2500);
+  const titles = (await desktop.notifications.list()).map(({ summary }) => summary);
+  assert.deepEqual(titles, ['ada asks', 'bo asks']);
+});
+
 function deliver(home: TrayHome, names: readonly string[], each: number): void {
   using db = openDatabase(home.at('hivebar.sqlite'));
   using hive = openLocalHive({ db, clock: realClock, log: silentLog, contentChars: null });

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { assetPath } from '../../app/assets.node.ts';
+import { openIcons } from '../../app/tray/index.ts';
 import {
   type Desktop,
   desktopMissing,
@@ -10,7 +13,7 @@ import {
   startDesktop,
   type Tray,
 } from '../kit/desktop/index.ts';
-import { standIn, type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
+import { pushedTo, standIn, type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 
 const skip = skipUnless(desktopMissing());
 
@@ -184,6 +187,47 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
     await rig.tray.click('Hidden (1)/Show di again');
     await rig.tray.waitLabel(/^di - 1 unread$/);
     assert.ok(!labels(await rig.tray.menu()).some((row) => row.startsWith('Hidden')));
+  });
+
+  test('what an agent asks stands at the top with a mark on the icon; an option answers it, and both are gone', async () => {
+    const icons = openIcons(assetPath('icons'));
+    const badge = (name: 'ask' | 'none' | '1') => async (): Promise<true | null> => {
+      const pixmaps = icons.pixmaps({ state: 'up', badge: name });
+      return isDeepStrictEqual(await asker.tray.icon(), { is: 'pixmaps', pixmaps }) || null;
+    };
+    await using asker = await start();
+    await asker.send('quinn', 'bo', 'hello');
+    await asker.tray.waitLabel(/^quinn - 1 unread$/);
+    await asker.tray.click('quinn - 1 unread/Mark all as read');
+    await poll(() => 'a plain icon', badge('none'));
+    const ask = ['decision', 'create', '--as', 'quinn', '--option', 'a=the long way', '--option', 'b=the short_way'];
+    const asked = await asker.home.run([...ask, '--default', 'a', '--context', 'It rains.', '--json', 'Which way?']);
+    assert.deepEqual([asked.code, asked.stderr], [0, '']);
+    const row = await asker.tray.waitLabel(/^quinn asks: Which way\?$/);
+    assert.deepEqual(labels(await asker.tray.menu()).slice(0, 2), [row, 'No unread, 1 to decide']);
+    assert.deepEqual(labels(await behind(asker.tray, /^quinn asks/)), [
+      'It rains.',
+      'the long way (default)',
+      'the short_way',
+      '',
+      'Answer on the page',
+    ]);
+    await asker.tray.waitLabel(/^quinn - no unread, held at Stop: decision$/);
+    await poll(() => 'a mark on the icon', badge('ask'));
+    await asker.tray.click('quinn asks: Which way?/Answer on the page');
+    await poll(
+      () => `an opened persona, only ${asker.opened.join(' ')}`,
+      () => asker.opened.some((url) => /&persona=quinn$/.test(url)) || null,
+    );
+    await asker.tray.click('quinn asks: Which way?/the short_way');
+    await poll(() => 'the number of its answer', badge('1'));
+    await asker.tray.waitLabel(/^quinn - 1 unread, 1 urgent$/);
+    assert.equal(labels(await behind(asker.tray, /^quinn - 1 unread, 1 urgent$/))[0], 'Waiting: 1 high');
+    assert.ok(!labels(await asker.tray.menu()).some((label) => / asks: /.test(label)));
+    const { id } = JSON.parse(asked.stdout) as { readonly id: number };
+    const answered = JSON.parse((await asker.home.run(['decision', 'show', String(id), '--json'])).stdout);
+    assert.deepEqual([answered.state, answered.choice, answered.by], ['resolved', 'b', 'operator']);
+    assert.ok(pushedTo(asker.home, 'quinn').includes(`decision:${id}`));
   });
 
   test('of 30 personas ten are behind "more"; the menu grows, sorts and shrinks as they come and go', async () => {

@@ -12,6 +12,9 @@ import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PersonaWire, StatusWire } from '../../app/status/index.ts';
+import { openItems } from '../../core/inbox/index.ts';
+import { realClock } from '../../core/ports/index.ts';
+import { openDatabase } from '../../core/state/index.ts';
 import { type Cli, type Ended, type EventLine, runCli, startCli } from './process.ts';
 
 /** A home of its own for one Hivebar: nothing in it until a program is run. Gone when the test leaves its scope. */
@@ -199,4 +202,11 @@ export function standIn(home: TrayHome, name: string, path: string = process.env
       return readFileSync(record, 'utf8').split('\n').slice(0, -1);
     },
   };
+}
+
+/** The keys of all items of a persona; read without any command of ours, which would mend first. */
+export function pushedTo(home: TrayHome, persona: string): readonly string[] {
+  using db = openDatabase(home.at('hivebar.sqlite'));
+  const items = openItems({ db, clock: realClock });
+  return items.list(persona, 'all', 1000).map(({ dedupKey }) => dedupKey);
 }
