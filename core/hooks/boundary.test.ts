@@ -8,9 +8,7 @@ import {
   HOOK_EVENTS,
   type HookEvent,
   harnessOf,
-  heldOf,
   LOOP,
-  MOST_BLOCKS,
   MOST_CONTINUES,
   type Moment,
   type Move,
@@ -18,6 +16,7 @@ import {
   type Pacing,
   pacedAt,
   pacingIn,
+  stateOf,
   type Turn,
 } from './index.ts';
 
@@ -29,7 +28,7 @@ const turn = (given: Partial<Turn> = {}): Turn => ({
 });
 const moment = (given: Partial<Moment> = {}): Moment => ({
   ...{ event: 'Stop', carries: { text: true, block: true }, gates: { lacks: null, warnings: [] }, pending: NONE },
-  ...{ waiting: '', pacing: AT_REST, stopHookActive: null, lastMessage: null, failure: null, isSubagent: false },
+  ...{ waiting: '', pacing: AT_REST, failure: null, isSubagent: false },
   ...{ delivery: 'inject', onStop: 'continue', now: 0 },
   ...given,
 });
@@ -79,28 +78,32 @@ describe('gates at a Stop', () => {
     assert.deepEqual(moveAt(moment({ gates: OPEN })), { is: 'block', tells: null });
   });
 
-  test('inbox-gates 8.9a: to stop twice within a minute does not pass a strict gate', () => {
+  test('hold as often as they lack something: the bounds are theirs', () => {
     let pacing = AT_REST;
-    for (let n = 0; n < MOST_BLOCKS; n += 1) {
-      const said = moment({ gates: OPEN, pacing, stopHookActive: n > 0, lastMessage: `done, ${n}`, now: n * 1000 });
-      assert.equal(moveAt(said).is, 'block');
-      pacing = afterBlock(pacing, heldOf(OPEN.lacks, said.lastMessage), said.now);
+    for (let n = 0; n < LOOP.stops; n += 1) {
+      assert.equal(moveAt(moment({ gates: OPEN, pacing, now: n * LOOP.withinMs })).is, 'block');
+      pacing = afterBlock(pacing, n * LOOP.withinMs);
     }
-    assert.equal(moveAt(moment({ gates: OPEN, pacing, stopHookActive: true, lastMessage: 'again' })).is, 'allow');
   });
 
-  test('do not hold it again when nothing changed since; anything that did holds it', () => {
-    const pacing = afterBlock(AT_REST, heldOf(OPEN.lacks, 'done'), 0);
-    const again = { gates: OPEN, pacing, stopHookActive: true, lastMessage: 'done' };
-    assert.equal(moveAt(moment(again)).is, 'allow');
-    assert.equal(moveAt(moment({ ...again, lastMessage: 'really done' })).is, 'block');
-    assert.equal(moveAt(moment({ ...again, gates: { lacks: 'another', warnings: [] } })).is, 'block');
-    assert.equal(moveAt(moment({ ...again, pending: [0, 0, 0, 1, 0] })).is, 'block');
-    const worked = pacedAt(pacing, turn({ event: 'PostToolUse' }));
-    assert.equal(moveAt(moment({ ...again, pacing: worked })).is, 'block');
+  test('see another state when something came, or when the agent said or did something since they held it', () => {
+    const held = afterBlock(AT_REST, 0);
+    const state = stateOf(held, NONE, 'done');
+    assert.equal(stateOf(afterBlock(held, 9), NONE, 'done'), state);
+    assert.notEqual(stateOf(held, NONE, 'really done'), state);
+    assert.notEqual(stateOf(held, NONE, null), state);
+    assert.notEqual(stateOf(held, [0, 0, 0, 1, 0], 'done'), state);
+    const tool = turn({ event: 'PostToolUse' });
+    const worked = pacedAt(held, tool);
+    assert.notEqual(stateOf(worked, NONE, 'done'), state);
+    // Two tools between two stops are one change, and none is written down for the second.
+    assert.equal(pacedAt(worked, tool), worked);
     // Held again: what was done before that is no change any more.
-    const heldAgain = afterBlock(worked, heldOf(OPEN.lacks, 'done'), 1);
-    assert.equal(moveAt(moment({ ...again, pacing: heldAgain })).is, 'allow');
+    const heldAgain = afterBlock(worked, 1);
+    assert.equal(stateOf(heldAgain, NONE, 'done'), stateOf(worked, NONE, 'done'));
+    assert.notEqual(stateOf(pacedAt(heldAgain, tool), NONE, 'done'), stateOf(heldAgain, NONE, 'done'));
+    // What is done before they hold it is no change either.
+    assert.equal(pacedAt(AT_REST, tool), AT_REST);
   });
 
   test('do not hold an agent whose model can not be asked', () => {
@@ -133,7 +136,7 @@ describe('a doorbell', () => {
 });
 
 describe('a turn', () => {
-  const held = afterBlock(AT_REST, 'x', 5);
+  const held = afterBlock({ ...AT_REST, moves: 2 }, 5);
 
   test('begins with a prompt, a session, another name, or a Stop that nothing of ours let go on', () => {
     const begun = { ...AT_REST, stops: [5] };
@@ -151,7 +154,7 @@ describe('a turn', () => {
 
   test('is kept as JSON; what does not fit is a session at rest', () => {
     assert.deepEqual(pacingIn(JSON.parse(JSON.stringify(held))), held);
-    for (const odd of [null, 7, 'x', [], {}, { blocks: -1, stops: ['x'], held: 7, moved: 1, continued: 1.5 }])
+    for (const odd of [null, 7, 'x', [], {}, { moves: -1, stops: ['x'], held: 7, turn: 1, continued: 1.5 }])
       assert.deepEqual(pacingIn(odd), AT_REST);
   });
 });
@@ -161,7 +164,6 @@ const calls = fc.array(
   fc.record({
     event: fc.constantFrom<HookEvent>('Stop', 'Stop', 'Stop', 'Stop', 'PostToolUse', 'PreCompact'),
     stopHookActive: fc.constantFrom(true, true, null),
-    lastMessage: fc.option(fc.constantFrom('a', 'b', 'c')),
     lacks: fc.option(fc.constantFrom('x', 'y')),
     pending: fc.tuple(fc.nat(2), fc.nat(2), fc.nat(2), fc.nat(2), fc.nat(2)),
     delivery: fc.constantFrom('inject' as const, 'doorbell' as const),
@@ -186,15 +188,11 @@ function played(asked: typeof calls extends fc.Arbitrary<infer T> ? T : never, w
     now += call.passes;
     const said = turn({ event: call.event, stopHookActive: call.stopHookActive, ...words });
     pacing = pacedAt(pacing, said);
-    const { event, pending, waiting, delivery, lastMessage } = call;
+    const { event, pending, waiting, delivery } = call;
     const gates = { lacks: call.lacks, warnings: [] };
-    const { stopHookActive } = said;
     const carries = harness.carries(said);
-    const move = moveAt(
-      moment({ event, carries, gates, pending, waiting, pacing, stopHookActive, lastMessage, delivery, now }),
-    );
-    if (event === 'Stop' && move.is === 'block')
-      pacing = afterBlock(pacing, heldOf(call.lacks ?? '', lastMessage), now);
+    const move = moveAt(moment({ event, carries, gates, pending, waiting, pacing, delivery, now }));
+    if (event === 'Stop' && move.is === 'block') pacing = afterBlock(pacing, now);
     else if (event === 'Stop' && move.is !== 'allow') pacing = { ...afterContinue(pacing, now), rung: waiting };
     pacing = pacingIn(JSON.parse(JSON.stringify(pacing)));
     return { call, move, now };
@@ -202,11 +200,10 @@ function played(asked: typeof calls extends fc.Arbitrary<infer T> ? T : never, w
 }
 
 describe('bounds, whatever a harness does', () => {
-  test(`one turn is held ${MOST_BLOCKS} times by gates and goes on ${MOST_CONTINUES} times for mail, at the most`, () => {
+  test(`one turn goes on ${MOST_CONTINUES} times for mail, at the most`, () => {
     fc.assert(
       fc.property(calls, (asked) => {
         const stops = played(asked, {}).filter(({ call }) => call.event === 'Stop');
-        assert.ok(stops.filter(({ move }) => move.is === 'block').length <= MOST_BLOCKS);
         assert.ok(stops.filter(({ move }) => move.is === 'inject' || move.is === 'ring').length <= MOST_CONTINUES);
       }),
     );
@@ -231,8 +228,8 @@ describe('bounds, whatever a harness does', () => {
     let pacing = AT_REST;
     const at = (now: number): Move => {
       pacing = pacedAt(pacing, turn({ stopHookActive: false }));
-      const move = moveAt(moment({ gates: OPEN, pacing, stopHookActive: false, lastMessage: `${now}`, now }));
-      if (move.is === 'block') pacing = afterBlock(pacing, heldOf(OPEN.lacks, `${now}`), now);
+      const move = moveAt(moment({ gates: OPEN, pacing, now }));
+      if (move.is === 'block') pacing = afterBlock(pacing, now);
       return move;
     };
     for (let n = 0; n < LOOP.stops; n += 1) assert.equal(at(n * 1000).is, 'block');

@@ -1,11 +1,11 @@
 import type { Priority } from '../inbox/index.ts';
 import type { Instant } from '../model/index.ts';
 import type { Carries, HookEvent } from './harness/index.ts';
-import { heldOf, type Pacing } from './pacing.ts';
+import type { Pacing } from './pacing.ts';
 
 /** What the gates say at this moment. */
 export interface Verdict {
-  /** What strict gates lack, for the agent; null: they hold nobody. */
+  /** What strict gates lack, for the agent; null: they hold nobody, or let it go (`LetGo` of the gates). */
   readonly lacks: string | null;
   /** What soft gates would like. */
   readonly warnings: readonly string[];
@@ -21,8 +21,6 @@ export interface Moment {
   /** Names what waits: another text when something came. */
   readonly waiting: string;
   readonly pacing: Pacing;
-  readonly stopHookActive: boolean | null;
-  readonly lastMessage: string | null;
   /** The harness says that the model can not be asked. */
   readonly failure: string | null;
   readonly isSubagent: boolean;
@@ -42,8 +40,6 @@ export type Move =
   /** Gates hold it. `tells`: what is drained goes into the reason; null: nobody would read it there. */
   | { readonly is: 'block'; readonly tells: 'inject' | 'ring' | null };
 
-/** Gates hold one turn so often at the most. */
-export const MOST_BLOCKS = 3;
 /** Mail lets one turn go on so often at the most. */
 export const MOST_CONTINUES = 2;
 /** Whatever a harness says of its turns: so many in so short a time are a loop. */
@@ -91,13 +87,9 @@ function atStop(moment: Moment): Move {
   return told(moment, URGENT);
 }
 
-/** Whether gates hold it here and now, within the bounds: at most so often, and not when nothing changed. */
-function holds({ event, gates, carries, pacing, stopHookActive, lastMessage, ...moment }: Moment): boolean {
-  if (gates.lacks === null || !carries.block) return false;
-  if (event !== 'Stop') return true;
-  if (pacing.blocks >= MOST_BLOCKS) return false;
-  const isSame = pacing.held === heldOf(gates.lacks, lastMessage) && !pacing.moved && total(moment) === 0;
-  return !(stopHookActive === true && isSame);
+/** Whether gates hold it here. How often in a turn, and that something must have changed, is a bound of theirs. */
+function holds({ gates, carries }: Moment): boolean {
+  return gates.lacks !== null && carries.block;
 }
 
 function told(moment: Moment, upTo: Priority): Move {

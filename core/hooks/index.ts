@@ -1,6 +1,5 @@
 export {
   LOOP,
-  MOST_BLOCKS,
   MOST_CONTINUES,
   type Moment,
   type Move,
@@ -20,4 +19,4 @@ export {
   type Turn,
 } from './harness/index.ts';
 export { type Awaited, type Nudge, type Nudged, nudgeFor, nudgeText } from './nudge.ts';
-export { AT_REST, afterBlock, afterContinue, beginsTurn, heldOf, type Pacing, pacedAt, pacingIn } from './pacing.ts';
+export { AT_REST, afterBlock, afterContinue, beginsTurn, type Pacing, pacedAt, pacingIn, stateOf } from './pacing.ts';

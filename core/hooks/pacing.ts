@@ -6,14 +6,12 @@ import type { Turn } from './harness/index.ts';
 export interface Pacing {
   /** The harness's name for the turn; null where it has none. */
   readonly turn: string | null;
-  /** How often gates held this turn. */
-  readonly blocks: number;
   /** How often mail let this turn go on. */
   readonly continued: number;
-  /** What the gates said last in this turn, and what the agent had said; null: they did not hold it. */
-  readonly held: string | null;
-  /** The agent did something since. */
-  readonly moved: boolean;
+  /** Gates held this turn, and the agent did nothing since. How often they did the gates know themselves. */
+  readonly held: boolean;
+  /** How often the agent did something after gates held it. */
+  readonly moves: number;
   /** When turns were made to go on, the newest last. */
   readonly stops: readonly Instant[];
   /** What was pending when it was rung for; null: not rung yet. */
@@ -22,10 +20,9 @@ export interface Pacing {
 
 export const AT_REST: Pacing = {
   turn: null,
-  blocks: 0,
   continued: 0,
-  held: null,
-  moved: false,
+  held: false,
+  moves: 0,
   stops: [],
   rung: null,
 };
@@ -49,13 +46,13 @@ export function pacedAt(kept: Pacing, turn: Turn): Pacing {
   if (isSubagent) return kept;
   if (beginsTurn(kept, turn)) return { ...AT_REST, turn: id, stops: kept.stops, rung: kept.rung };
   const named = id ?? kept.turn;
-  const moved = kept.moved || (event === 'PostToolUse' && kept.held !== null);
-  return named === kept.turn && moved === kept.moved ? kept : { ...kept, turn: named, moved };
+  if (event === 'PostToolUse' && kept.held) return { ...kept, turn: named, held: false, moves: kept.moves + 1 };
+  return named === kept.turn ? kept : { ...kept, turn: named };
 }
 
 /** After gates held the turn. */
-export function afterBlock(pacing: Pacing, held: string, now: Instant): Pacing {
-  return { ...stopped(pacing, now), blocks: pacing.blocks + 1, held, moved: false };
+export function afterBlock(pacing: Pacing, now: Instant): Pacing {
+  return { ...stopped(pacing, now), held: true };
 }
 
 /** After mail let the turn go on. */
@@ -67,10 +64,10 @@ function stopped(pacing: Pacing, now: Instant): Pacing {
   return { ...pacing, stops: [...pacing.stops, now].slice(-STOPS_KEPT) };
 }
 
-/** The same text when the gates lack the same and the agent said nothing new. */
-export function heldOf(lacks: string, lastMessage: string | null): string {
+/** What gates do not see of a turn, in short: the same text when nothing came and the agent neither said nor did anything new. */
+export function stateOf({ moves }: Pacing, pending: readonly number[], lastMessage: string | null): string {
   return createHash('sha256')
-    .update(JSON.stringify([lacks, lastMessage]))
+    .update(JSON.stringify([pending, moves, lastMessage]))
     .digest('hex')
     .slice(0, 32);
 }
@@ -78,13 +75,12 @@ export function heldOf(lacks: string, lastMessage: string | null): string {
 /** As JSON has it; anything that does not fit is a session at rest. */
 export function pacingIn(value: unknown): Pacing {
   if (value === null || typeof value !== 'object') return AT_REST;
-  const { turn, blocks, continued, held, moved, stops, rung } = value as Partial<Record<keyof Pacing, unknown>>;
+  const { turn, continued, held, moves, stops, rung } = value as Partial<Record<keyof Pacing, unknown>>;
   return {
     turn: textOr(turn),
-    blocks: countOr(blocks),
     continued: countOr(continued),
-    held: textOr(held),
-    moved: moved === true,
+    held: held === true,
+    moves: countOr(moves),
     stops: Array.isArray(stops) ? stops.filter((at) => typeof at === 'number').slice(-STOPS_KEPT) : [],
     rung: textOr(rung),
   };

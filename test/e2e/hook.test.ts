@@ -122,6 +122,17 @@ describe('one agent and its hooks', () => {
     allowed(await stop(true, 'e'));
   });
 
+  test('a tool that ran since a block is a change once; with nothing since, stop_hook_active lets it go', async () => {
+    using m = hookMachine();
+    await holdAda(m);
+    const stop = (active: boolean) =>
+      m.hook('Stop', { stop_hook_active: active, last_assistant_message: 'the same' }, ADA);
+    assert.match(reasonOf(await stop(false)), /decision: /);
+    passed(await m.hook('PostToolUse', { tool_name: 'Bash' }, ADA));
+    assert.match(reasonOf(await stop(true)), /decision: /);
+    allowed(await stop(true));
+  });
+
   test('who asked nothing and registered nothing is never held; who asked is, until the answer', async () => {
     using m = hookMachine();
     const stop = (active: boolean, said: string) =>

@@ -1,4 +1,4 @@
-import { heldOf, type Turn, type Verdict } from '../../../core/hooks/index.ts';
+import type { Turn, Verdict } from '../../../core/hooks/index.ts';
 import { harmless } from '../../../core/inbox/drain/index.ts';
 import { type Gates, hookNamed, isAsked, terminalOf } from '../../../core/inbox/gates/index.ts';
 import type { Io } from '../command.ts';
@@ -16,17 +16,17 @@ export interface AskGates {
 }
 
 /**
- * What the gates of this moment say; with everything that follows from it in the store of the gates. `state` changes when
- * something came that is worth another block. A session without a name is held by nobody.
+ * What the gates of this moment say; with everything that follows from it in the store of the gates. `state` is
+ * another text when something came that is worth another block. A session without a name is held by nobody.
  */
 export async function askGates({ gates, name, turn, cwd, env }: AskGates, state: string): Promise<Verdict> {
-  const { event, session, stopHookActive, failure, lastMessage } = turn;
+  const { event, session, stopHookActive, failure } = turn;
   const hook = hookNamed(event);
   if (hook === null || session === null) return OPEN_WAY;
   if (event === 'PreToolUse' && !hasOwnForTools(gates, name)) return OPEN_WAY;
   const { decision, reason, results, warnings } = await gates.check({
     ...{ persona: name, hook, session, terminal: terminalOf(env), cwd, env, soft: false },
-    ...{ stopHookActive: stopHookActive === true, apiError: failure !== null, also: heldOf(state, lastMessage) },
+    ...{ stopHookActive: stopHookActive === true, apiError: failure !== null, also: state },
   });
   const isNobodys =
     event === 'PreToolUse' && !results.some((one) => isAsked({ id: one.gate_id, hook }) && !one.satisfied);

@@ -4,12 +4,12 @@ import {
   afterBlock,
   afterContinue,
   beginsTurn,
-  heldOf,
   type Moment,
   type Move,
   moveAt,
   type Pacing,
   pacedAt,
+  stateOf,
   type Turn,
   type Verdict,
 } from '../../../core/hooks/index.ts';
@@ -174,8 +174,7 @@ async function boundary(call: Call): Promise<void> {
   const ask: AskGates = { gates, name, turn, cwd: cwd ?? surroundings().cwd, env: io.env };
   const moment: Moment = {
     ...{ event, carries, gates: OPEN_WAY, pending: all, waiting: all.join(), pacing, now: realClock.now() },
-    ...{ stopHookActive: turn.stopHookActive, lastMessage: turn.lastMessage, failure: turn.failure },
-    ...{ isSubagent: turn.isSubagent, delivery: asked.delivery, onStop: asked.onStop },
+    ...{ failure: turn.failure, isSubagent: turn.isSubagent, delivery: asked.delivery, onStop: asked.onStop },
   };
   const verdict = await verdictAt(moment, ask);
   const move = moveAt({ ...moment, gates: verdict });
@@ -187,7 +186,7 @@ async function boundary(call: Call): Promise<void> {
     lost: () => {},
   };
   const { answer, told } = answerOf(move, verdict, event, mail, ring);
-  await say(call, kept, pacedAfter(pacing, move, answer, moment, verdict), answer, told);
+  await say(call, kept, pacedAfter(pacing, move, answer, moment), answer, told);
 }
 
 /**
@@ -201,7 +200,7 @@ async function verdictAt(moment: Moment, ask: AskGates): Promise<Verdict> {
     if (moveAt({ ...moment, gates: { lacks: 'any', warnings: [] } }).is === 'allow') return OPEN_WAY;
     if (moveAt(moment).is !== 'allow' && !(await wouldHold(ask))) return OPEN_WAY;
   }
-  return askGates(ask, JSON.stringify([pending, pacing.moved]));
+  return askGates(ask, stateOf(pacing, pending, ask.turn.lastMessage));
 }
 
 function answerOf(
@@ -230,11 +229,11 @@ function answerOf(
   }
 }
 
-function pacedAfter(pacing: Pacing, move: Move, answer: Answer, moment: Moment, { lacks }: Verdict): Pacing {
-  const { event, now, waiting, lastMessage } = moment;
+function pacedAfter(pacing: Pacing, move: Move, answer: Answer, moment: Moment): Pacing {
+  const { event, now, waiting } = moment;
   const rung = answer.is === 'ring' || (move.is === 'block' && move.tells === 'ring') ? waiting : pacing.rung;
   if (event !== 'Stop' || answer.is === 'allow') return { ...pacing, rung };
-  if (answer.is === 'block') return { ...afterBlock(pacing, heldOf(lacks ?? '', lastMessage), now), rung };
+  if (answer.is === 'block') return { ...afterBlock(pacing, now), rung };
   return { ...afterContinue(pacing, now), rung };
 }
 

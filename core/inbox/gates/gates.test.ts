@@ -301,6 +301,22 @@ test('what is open for a person to see is what somebody put there and nothing sa
   assert.deepEqual(open(), ['tidy']);
 });
 
+test('of a registered gate with a check a person sees what the last hook found', async () => {
+  using space = scratch();
+  const all = rig(space);
+  all.asked = [];
+  all.gates.register('ada', gate('pushed', { check: 'commit-push' }));
+  const open = async (git: CheckAnswer): Promise<readonly string[]> => {
+    all.git = git;
+    await check(all);
+    return all.gates.open('ada').map((one) => one.gate.id);
+  };
+  assert.deepEqual(await open({ is: 'clear' }), []);
+  assert.deepEqual(await open({ is: 'open', detail: 'x' }), ['pushed']);
+  assert.deepEqual(await open({ is: 'clear' }), []);
+  assert.equal(all.pushed.filter(({ content }) => content.startsWith('Gate pushed ')).length, 1);
+});
+
 test('of gates that hold nothing now it is told that they do not count', async () => {
   using space = scratch();
   const all = rig(space);

@@ -166,6 +166,10 @@ export function openGates({ disk, random, clock, state, items, git, asked: asked
         const mark = { by: 'auto', at: now, session, terminal: request.terminal } as const;
         tried(() => putMark(persona, standing, mark, turn.open.includes(id)), troubles);
       }
+      // A person who looks at what is open is not told of a check that passed some time ago.
+      if (verdict.open.includes(id) && !standing.isBuiltIn && standing.mark?.by === 'auto') {
+        tried(() => files.write(persona, { ...standing, mark: null }), troubles);
+      }
       if (verdict.decision === 'allow' && first.consumed.includes(id)) {
         tried(() => consume(persona, standing), troubles);
       }
