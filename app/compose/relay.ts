@@ -1,9 +1,12 @@
 import type { Board } from '../../core/board/index.ts';
 import type { LocalHive } from '../../core/inbox/index.ts';
+import type { PersonaId } from '../../core/model/index.ts';
 import { type Credentials, natsTarget, tokenFileCredentials } from '../../core/net/index.ts';
-import type { Database } from '../../core/state/index.ts';
+import { type Database, ownDirs } from '../../core/state/index.ts';
 import type { Wakefulness } from '../../core/watch/index.ts';
 import type { Settings } from '../config/tray/index.ts';
+import { inboxesOf } from '../hook/index.ts';
+import { keptSessions } from '../open/index.ts';
 import type { Machine } from './machine.ts';
 
 export interface RelayParts {
@@ -20,7 +23,7 @@ const DAY_MS = 86_400_000;
  * The relay between the local hive and the NATS server of the settings, until it is disposed; nothing without one. On the
  * board it is a source of its own, `nats`. No fault of the server's ends the process.
  */
-export async function keepRelay(parts: RelayParts, { clock, random, log }: Machine): Promise<AsyncDisposable> {
+export async function keepRelay(parts: RelayParts, { clock, random, log, env }: Machine): Promise<AsyncDisposable> {
   const { settings, db, local, board, wakefulness } = parts;
   const { nats } = settings;
   if (nats === undefined) return { [Symbol.asyncDispose]: async () => {} };
@@ -35,11 +38,21 @@ export async function keepRelay(parts: RelayParts, { clock, random, log }: Machi
       ? null
       : tokenFileCredentials({ path: tokenFile, scope: RELAY, clock, log, authHeader: PLAIN });
   const dialer = dialerOf({ server, token: () => (credentials === null ? null : tokenNow(credentials)) });
+  // Who works here lives here, also before anything was written to them.
+  const sessions = keptSessions(db);
+  const names = new Map<PersonaId, string>();
+  const { config } = ownDirs({ ...env });
+  const nameOf = (persona: PersonaId): string => {
+    const name = names.get(persona) ?? inboxesOf(persona, config).name;
+    names.set(persona, name);
+    return name;
+  };
+  const announced = (): readonly string[] => sessions.all().map(({ persona }) => nameOf(persona));
   const relay = startRelay({
     items: local.items,
     outgoing: outgoingOf(db),
     marks: openMarks(db, random),
-    personas: () => nats.personas ?? local.personas().map(({ name }) => name),
+    personas: () => nats.personas ?? [...new Set([...local.personas().map(({ name }) => name), ...announced()])].sort(),
     open: () => openLink(dialer),
     clock,
     log,

@@ -56,12 +56,10 @@ export async function oneMachine(): Promise<Stage> {
 export async function twoMachines(): Promise<Stage> {
   await using made = new AsyncDisposableStack();
   const rig = made.use(await relayRig());
-  const settings = (persona: string): object => ({
-    ...LOCAL,
-    nats: { url: rig.server.url, tokenFile: rig.tokenFile, personas: [persona] },
-  });
-  const here = made.use(trayHome(settings('ada')));
-  const there = made.use(trayHome(settings('bo')));
+  // Nobody says who lives where: what one pushes to the other makes each known to both.
+  const settings = { ...LOCAL, nats: { url: rig.server.url, tokenFile: rig.tokenFile } };
+  const here = made.use(trayHome(settings));
+  const there = made.use(trayHome(settings));
   const first = made.use(await trayOf(here));
   const second = made.use(await trayOf(there));
   const isUp = async (): Promise<void> => {

@@ -108,7 +108,8 @@ export function openDecisions(options: DecisionsOptions): Decisions {
     const { id, persona, outcome } = decision;
     if (outcome.is === 'open') return;
     try {
-      items.push([itemOf(decision, outcome)]);
+      // Somebody else's number may be the same, in the queue of another persona.
+      items.push([itemOf(decision, outcome)], 'persona');
     } catch (error) {
       log.warn(`decision ${id} is answered; ${persona} will be told later: ${wordsOf(error)}`);
       return;

@@ -1,4 +1,5 @@
 import type { Clock, Log } from '../../ports/index.ts';
+import { keyOnTheWay } from './keys.ts';
 import type { Link } from './link.ts';
 import type { Marks } from './marks.ts';
 import { messageIdOf, subjectOf } from './names.ts';
@@ -53,7 +54,8 @@ export async function publishAll(
   async function publishOne({ id, item }: OutgoingItem): Promise<boolean> {
     if (marks.isInStream(item.dedupKey)) return false;
     if (item.expires !== null && item.expires <= clock.now()) return false;
-    const data = messageOf(item);
+    const dedupKey = keyOnTheWay(item.dedupKey, marks.machine);
+    const data = messageOf({ ...item, dedupKey });
     const bytes = Buffer.byteLength(data) + HEADERS_BYTES;
     if (bytes > link.maxPayload) {
       // It would be refused for ever, and everything behind it would wait.
@@ -62,7 +64,7 @@ export async function publishAll(
       });
       return false;
     }
-    return (await link.publish(subjectOf(item.to), data, messageIdOf(item.dedupKey))).isNew;
+    return (await link.publish(subjectOf(item.to), data, messageIdOf(dedupKey))).isNew;
   }
 }
 

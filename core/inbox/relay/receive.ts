@@ -1,6 +1,7 @@
 import { Fault } from '../../model/index.ts';
 import type { Log } from '../../ports/index.ts';
 import type { Items, NewItem, Pushed } from '../item.ts';
+import { keyHere } from './keys.ts';
 import type { Incoming, Stored } from './link.ts';
 import type { Marks } from './marks.ts';
 import { itemOf, type KeyedItem } from './wire.ts';
@@ -51,7 +52,10 @@ export function createReceiver({ items, marks, log, stored }: Receiving): Receiv
     const keyed = messages.flatMap((from) => {
       const { data, subject, seq, time } = from;
       const read = itemOf(data, { subject, time, place: `stream:${stream}:${seq}` });
-      if (read.is === 'item') return [{ item: read.item, from }];
+      if (read.is === 'item') {
+        const dedupKey = keyHere(read.item.dedupKey, marks.machine);
+        return [{ item: { ...read.item, dedupKey }, from }];
+      }
       drop(subject, seq, read.why);
       return [];
     });
