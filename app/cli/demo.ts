@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
+import { newDecisionOf } from '../../core/inbox/decisions/index.ts';
 import type { Command } from './command.ts';
 import { usage } from './outcome.ts';
+import { withDecisions } from './with-decisions.ts';
 import { withHive } from './with-hive.ts';
 
 const MAIL = [
@@ -26,19 +28,35 @@ const MAIL = [
 /** The one whose mail is read already, so that a quiet row is to be seen too. */
 const QUIET = 'dora';
 
+const QUESTION = newDecisionOf({
+  persona: 'ada',
+  prompt: 'The parser branch drops the old shape of errors. How shall I merge it?',
+  context: 'Two callers still read the old shape. Both are ours, and their tests are in place.',
+  options: [
+    { id: 'both', label: 'Keep both shapes for one release' },
+    { id: 'now', label: 'Change the callers now' },
+  ],
+  fallback: 'both',
+});
+
 export const command: Command = {
   usage: 'demo',
   about: [
-    'Sends seven messages between four personas of the local hive: ada, bo, cyrus and dora. Run it again for more.',
+    'Sends seven messages between four personas of the local hive: ada, bo, cyrus and dora. Run it again for more. ada also asks for a decision, unless she waits for one.',
   ],
-  examples: [{ run: 'hivebar demo', does: 'see badges, notifications and event files at work' }],
+  examples: [{ run: 'hivebar demo', does: 'see badges, notifications, event files and a decision at work' }],
   async run(args, io) {
     takesNothing(args);
     await withHive(io, 'hivebar demo', null, true, (hive) => {
       for (const mail of MAIL) hive.sendNow(mail);
       hive.markRead(QUIET, 'all');
     });
+    const asked = await withDecisions(io, ({ decisions }) => {
+      const [open] = decisions.list({ persona: QUESTION.persona, onlyOpen: true, limit: 1 });
+      return open ?? decisions.create(QUESTION);
+    });
     io.out('sent 7 messages to ada, bo, cyrus and dora\nsee them with: hivebar status, hivebar inbox list ada\n');
+    io.out(`ada asks for a decision; answer with: hivebar open, hivebar decision respond ${asked.id} --select both\n`);
     return 0;
   },
 };

@@ -111,6 +111,9 @@ describe('inbox', () => {
 test('demo brings four personas with mail; one of them has read hers', async () => {
   assert.match(await good(['demo']), /^sent 7 messages to ada, bo, cyrus and dora\n/);
   await good(['demo']);
+  const asked = (await good(['decision', 'list', '--open'])).trim().split('\n');
+  assert.equal(asked.length, 1, 'and one decision, also the second time');
+  assert.match(asked[0] ?? '', /ada/);
   const unread = async (persona: string): Promise<number> =>
     (await marks(persona)).filter((line) => line.startsWith('*')).length;
   assert.deepEqual(await Promise.all(['ada', 'bo', 'cyrus', 'dora'].map(unread)), [4, 2, 6, 0]);
