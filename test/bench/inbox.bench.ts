@@ -1,0 +1,195 @@
+import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Io } from '../../app/cli/command.ts';
+import { withItems } from '../../app/cli/with-items.ts';
+import { drain } from '../../core/inbox/drain/index.ts';
+import { type Items, type NewItem, openItems } from '../../core/inbox/index.ts';
+import { takeOver } from '../../core/inbox/queue/index.ts';
+import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
+import { openDatabase, realDisk } from '../../core/state/index.ts';
+import { compiledWriter, done, linesOf, noCompiler, noPython, startWriter } from '../kit/queue-writers.ts';
+import { bench, ms, quantile } from './harness.ts';
+import { startTray, temporary } from './rig.ts';
+
+const PENDING = 100_000;
+const STARTED = Math.floor(realClock.now());
+
+export const benches = [
+  bench('items pushed one by one by one process, each durable', '>= 200 a second', pushes),
+  bench('POST /api/send, 10 clients, durable when answered', '>= 5,000 a second', sends),
+  bench('drain of 20 out of 100,000 pending, p50', '<= 3 ms', drains),
+  bench('pending by priority of 100,000, p50', '<= 3 ms', counts),
+  bench('12,000 lines of 6 writers in Python and C against a draining reader', '0 lost, 0 twice', queued),
+];
+
+/** By the way of the command: what it opens is opened once, and each item is a transaction of its own. */
+async function pushes() {
+  const io: Io = {
+    env: { HIVEBAR_HOME: join(temporary(), 'hivebar') },
+    out: () => {},
+    err: (text) => void process.stderr.write(text),
+    input: async () => '',
+  };
+  const count = 1000;
+  const rate = await withItems(io, 'changes', (items) => {
+    for (let n = 0; n < 20; n += 1) items.push([itemOf(n)]);
+    const from = performance.now();
+    for (let n = 0; n < count; n += 1) items.push([itemOf(n)]);
+    return (count * 1000) / (performance.now() - from);
+  });
+  const floor = flushesASecond(count, 1);
+  return { figure: aSecond(rate), floor: `${aSecond(floor)} lines appended and flushed`, met: rate >= 200 };
+}
+
+async function sends() {
+  const home = temporary();
+  await using tray = await startTray(home);
+  const clients = 10;
+  const each = 1500;
+  const answered = async (client: number, count: number): Promise<void> => {
+    const socket = connect(tray.port, '127.0.0.1').setNoDelay(true);
+    for (let n = 0; n < count; n += 1) {
+      const body = JSON.stringify({ to: `persona-${client}`, from: 'bench', content: `mail ${n} of ${client}` });
+      const head = `Host: 127.0.0.1:${tray.port}\r\nAuthorization: Bearer ${tray.token}\r\nContent-Type: application/json`;
+      socket.write(`POST /api/send HTTP/1.1\r\n${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+      await answer(socket);
+    }
+    socket.destroy();
+  };
+  const all = (count: number) => Promise.all(Array.from({ length: clients }, (_, client) => answered(client, count)));
+  await all(200);
+  const from = performance.now();
+  await all(each);
+  const rate = (clients * each * 1000) / (performance.now() - from);
+  const floor = flushesASecond(1000, clients) * clients;
+  return { figure: aSecond(rate), floor: `${aSecond(floor)} lines appended, 10 a flush`, met: rate >= 5000 };
+}
+
+/** @throws unless it is 200 */
+function answer(socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const hear = (chunk: Buffer): void => {
+      text += chunk.toString('latin1');
+      const head = text.indexOf('\r\n\r\n');
+      const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? -1);
+      if (head < 0 || text.length < head + 4 + length) return;
+      socket.off('data', hear).off('error', reject);
+      if (text.startsWith('HTTP/1.1 200')) resolve();
+      else reject(new Error(text));
+    };
+    socket.on('data', hear).on('error', reject);
+  });
+}
+
+async function drains() {
+  using rig = pendingRig();
+  const took: number[] = [];
+  for (let n = 0; n < 220; n += 1) {
+    const from = performance.now();
+    const drained = drain(
+      { items: rig.items, takeOver: null, clock: realClock, log: silentLog },
+      { persona: 'ada', session: 's', upTo: 4, room: 9500 },
+    );
+    if (drained?.items.length !== 20) throw new Error(`drained ${drained?.items.length}`);
+    drained.commit();
+    if (n >= 20) took.push(performance.now() - from);
+  }
+  const p50 = quantile(took, 0.5);
+  return { figure: `${ms(p50)}, p99 ${ms(quantile(took, 0.99))}`, floor: 'none: two transactions', met: p50 <= 3 };
+}
+
+async function counts() {
+  using rig = pendingRig();
+  const took: number[] = [];
+  for (let n = 0; n < 220; n += 1) {
+    const from = performance.now();
+    rig.items.pending('ada', 's');
+    if (n >= 20) took.push(performance.now() - from);
+  }
+  const p50 = quantile(took, 0.5);
+  return { figure: ms(p50), floor: 'none: 1,000 of each priority are counted', met: p50 <= 3 };
+}
+
+/** A persona with as many items as nobody has. */
+function pendingRig(): Disposable & { readonly items: Items } {
+  const db = openDatabase(join(temporary(), 'hivebar.sqlite'));
+  const items = openItems({ db, clock: realClock });
+  for (let from = 0; from < PENDING; from += 1000) items.push(Array.from({ length: 1000 }, (_, n) => itemOf(from + n)));
+  return { items, [Symbol.dispose]: () => db[Symbol.dispose]() };
+}
+
+function itemOf(n: number): NewItem {
+  return {
+    ...{
+      to: { is: 'persona', name: 'ada' },
+      type: 'event',
+      source: 'ci',
+      priority: ([1, 2, 3, 4] as const)[n % 4] ?? 2,
+    },
+    ...{ session: null, created: STARTED + n, expires: null, dedupKey: null },
+    content: `build ${n}: ${'all of its tests have passed '.repeat(5)}`,
+  };
+}
+
+async function queued() {
+  const missing = noPython ?? noCompiler;
+  if (missing !== null) throw new Error(missing);
+  const dir = temporary();
+  using db = openDatabase(join(dir, 'hivebar.sqlite'));
+  const items = openItems({ db, clock: realClock });
+  mkdirSync(join(dir, 'inject-queue'), { mode: 0o700 });
+  const queue = { path: join(dir, 'inject-queue', 's1.jsonl'), persona: 'ada' };
+  const program = compiledWriter(dir);
+  const writings = ['p1', 'p2', 'p3', 'c1', 'c2', 'c3'].map((name) => ({ path: queue.path, name, count: 2000 }));
+  const machine = { disk: realDisk(silentLog), clock: realClock, random: realRandom };
+  const from = performance.now();
+  let running = writings.length;
+  const ended = writings.map((one) =>
+    done(startWriter(one.name.startsWith('c') ? program : null, one)).finally(() => {
+      running -= 1;
+    }),
+  );
+  const all = Promise.all(ended);
+  let drained = 0;
+  const look = (): void => {
+    if (takeOver(machine, queue, items.push, 250).items > 0) drained += 1;
+  };
+  while (running > 0) {
+    look();
+    await turn();
+  }
+  await all;
+  look();
+  const took = performance.now() - from;
+  const there = db
+    .prepare<{ content: string }>('SELECT content FROM inbox')
+    .all()
+    .map(({ content }) => content);
+  const seen = new Set(there);
+  const lost = writings.flatMap(linesOf).filter((line) => !seen.has(line)).length;
+  const twice = there.length - seen.size;
+  return {
+    figure: `${lost} lost, ${twice} twice; ${drained} drains, ${aSecond((12_000 * 1000) / took)}`,
+    floor: 'none: as fast as they write',
+    met: lost === 0 && twice === 0 && seen.size === 12_000,
+  };
+}
+
+/** So many flushes of this disk, each of `lines` lines. */
+function flushesASecond(count: number, lines: number): number {
+  const fd = openSync(join(temporary(), 'journal'), 'a');
+  const text = Buffer.from(`${'x'.repeat(200)}\n`.repeat(lines));
+  const from = performance.now();
+  for (let n = 0; n < count; n += 1) {
+    writeSync(fd, text);
+    fdatasyncSync(fd);
+  }
+  const took = performance.now() - from;
+  closeSync(fd);
+  return (count * 1000) / took;
+}
+
+const aSecond = (rate: number): string => `${Math.round(rate).toLocaleString('en-US')} a second`;
