@@ -50,10 +50,13 @@ const DUNSTRC = `[global]
     frame_color = "#f2b84b"
     timeout = 0
 `;
-/** Of the screen: the panel's end, the menu and three banners. */
-const CORNER: Area = { width: 400, height: 310 };
-/** And what is behind the first row of the menu. */
-const WIDE: Area = { width: 780, height: 350 };
+/** Of the screen: the panel's end and four banners. */
+const BANNERS: Area = { width: 400, height: 395 };
+/** Or the menu. */
+const MENU: Area = { width: 430, height: 350 };
+/** And what is behind a row of it: of a decision, of a persona. */
+const DECISION: Area = { width: 850, height: 350 };
+const PERSONA: Area = { width: 990, height: 430 };
 const folder = process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'img');
 
 interface Area {
@@ -176,8 +179,8 @@ async function started(desktop: Desktop, home: TrayHome): Promise<TrayProcess> {
   const tray = await home.start([], { ...home.env, ...session });
   await desktop.tray.waitLabel(/^dora - no unread$/);
   await home.run(['demo']);
-  await tray.until('the demo', ({ totals }) => totals.unread === 6);
-  await desktop.tray.waitLabel(/^6 unread, 1 urgent$/);
+  await tray.until('the demo', ({ totals, decisions }) => totals.unread === 6 && decisions.length === 1);
+  await desktop.tray.waitLabel(/^6 unread, 1 urgent, 1 to decide$/);
   return tray;
 }
 
@@ -200,25 +203,25 @@ async function openMenu(desktop: Desktop): Promise<void> {
   await desktop.press(ICON.x, ICON.y, 3);
 }
 
-/** The first persona's entries, by the keys of an open menu. */
-async function openFirst(desktop: Desktop): Promise<void> {
-  for (const key of ['Down', 'Right']) await run('xdotool', ['key', key], { env: desktop.env });
+/** The entries behind a row, by the keys of an open menu. The first row is what somebody asks, the next is of a persona. */
+async function press(desktop: Desktop, ...keys: readonly string[]): Promise<void> {
+  for (const key of keys) await run('xdotool', ['key', key], { env: desktop.env });
 }
 
 async function pages(tray: TrayProcess): Promise<void> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
   try {
     const views = [
-      { name: 'page-light.png', colorScheme: 'light', viewport: { width: 1120, height: 600 } },
-      { name: 'page-dark.png', colorScheme: 'dark', viewport: { width: 1120, height: 600 } },
-      { name: 'page-narrow.png', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
-      { name: 'page-persona.png', colorScheme: 'light', viewport: { width: 1120, height: 960 } },
+      { name: 'page-light.png', colorScheme: 'light', viewport: { width: 1120, height: 845 } },
+      { name: 'page-dark.png', colorScheme: 'dark', viewport: { width: 1120, height: 845 } },
+      { name: 'page-narrow.png', colorScheme: 'dark', viewport: { width: 390, height: 1060 } },
+      { name: 'page-persona.png', colorScheme: 'light', viewport: { width: 1120, height: 1240 } },
     ] as const;
     for (const { name, ...view } of views) {
       const page = await browser.newPage(view);
+      // as a one-time link leaves it
+      await page.addInitScript(`localStorage.setItem('hivebar-token', ${JSON.stringify(tray.token)})`);
       if (name === 'page-persona.png') {
-        // as a one-time link leaves it
-        await page.addInitScript(`localStorage.setItem('hivebar-token', ${JSON.stringify(tray.token)})`);
         await page.goto(`${tray.url}/#persona=ada`);
         await page.locator('.mail-text').first().waitFor();
         await page.locator('#chart canvas').waitFor();
@@ -227,6 +230,7 @@ async function pages(tray: TrayProcess): Promise<void> {
         await page.locator('.card .past').first().waitFor();
       }
       await page.locator('#link[data-link="live"]').waitFor();
+      await page.locator('.decision button').first().waitFor();
       const whole = join(folder, `.whole-${name}`);
       await page.screenshot({ path: whole });
       await keep(whole, name, null);
@@ -240,16 +244,19 @@ async function pages(tray: TrayProcess): Promise<void> {
 mkdirSync(folder, { recursive: true });
 await panel('dark', async (desktop, tray) => {
   await desktop.notifications.wait(/^cyrus/);
-  await shoot(desktop, 'notifications.png', CORNER);
+  await desktop.notifications.wait(/^ada asks/);
+  await shoot(desktop, 'notifications.png', BANNERS);
   await openMenu(desktop);
-  await shoot(desktop, 'tray-menu-dark.png', CORNER);
-  await openFirst(desktop);
-  await shoot(desktop, 'tray-persona-dark.png', WIDE);
+  await shoot(desktop, 'tray-menu-dark.png', MENU);
+  await press(desktop, 'Down', 'Right');
+  await shoot(desktop, 'tray-decision-dark.png', DECISION);
+  await press(desktop, 'Left', 'Down', 'Right');
+  await shoot(desktop, 'tray-persona-dark.png', PERSONA);
   await pages(tray);
 });
 await panel('light', async (desktop) => {
   await openMenu(desktop);
-  await shoot(desktop, 'tray-light.png', CORNER);
-  await openFirst(desktop);
-  await shoot(desktop, 'tray-persona-light.png', WIDE);
+  await shoot(desktop, 'tray-light.png', MENU);
+  await press(desktop, 'Down', 'Down', 'Right');
+  await shoot(desktop, 'tray-persona-light.png', PERSONA);
 });

@@ -30,8 +30,8 @@ const QUIET = 'dora';
 
 const QUESTION = newDecisionOf({
   persona: 'ada',
-  prompt: 'The parser branch drops the old shape of errors. How shall I merge it?',
-  context: 'Two callers still read the old shape. Both are ours, and their tests are in place.',
+  prompt: 'How shall I merge the parser branch?',
+  context: 'It drops the old shape of errors, which two callers still read.',
   options: [
     { id: 'both', label: 'Keep both shapes for one release' },
     { id: 'now', label: 'Change the callers now' },
