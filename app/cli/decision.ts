@@ -184,9 +184,9 @@ function done(answer: Done, { id, json: asJson }: DecisionArgs, io: Io): number 
   }
 }
 
-async function wait({ decisions, gates }: DecisionHouse, id: number, asked: DecisionArgs, io: Io): Promise<number> {
+async function wait({ decisions }: DecisionHouse, id: number, asked: DecisionArgs, io: Io): Promise<number> {
   const limitMs = limitOf(asked);
-  const waited = await waitForDecision(id, { decisions, gates, clock: realClock, limitMs, signal: stopSignal() });
+  const waited = await waitForDecision(id, { decisions, clock: realClock, limitMs, signal: stopSignal() });
   if (waited.is === 'none') return nothing(id, io);
   const { decision } = waited;
   if (asked.json) json(io, decisionJson(decision));

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type DecisionGates, type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
+import { type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
 import { gatesForDecisions, NOTHING_ASKED, openGates, realGit } from '../../core/inbox/gates/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
@@ -13,7 +13,6 @@ const GIT_MS = 1000;
 
 export interface DecisionHouse {
   readonly decisions: Decisions;
-  readonly gates: DecisionGates;
   readonly db: Database;
 }
 
@@ -44,7 +43,7 @@ export async function withDecisions<T>(io: Io, work: (house: DecisionHouse) => T
     const items = openItems({ db, clock: realClock });
     const decisions = openDecisions({ db, items, gates, wake: note, emit: note, clock: realClock, log });
     decisions.reconcile();
-    answer = await work({ decisions, gates, db });
+    answer = await work({ decisions, db });
   }
   if (changed) await tellTray(io);
   return answer;

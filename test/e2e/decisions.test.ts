@@ -8,7 +8,7 @@ import { openItems } from '../../core/inbox/index.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { asks } from '../kit/decisions.ts';
-import { runCli, startCli } from '../kit/process.ts';
+import { type Cli, runCli, startCli } from '../kit/process.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
@@ -158,6 +158,54 @@ describe('a wait', () => {
       assert.equal((await show(home, 1)).state, 'open');
     });
   }
+});
+
+describe('two waits of one persona', () => {
+  /** For the decisions 1 and 2, both marked. */
+  async function both(home: TrayHome) {
+    for (let n = 0; n < 2; n += 1) await ask(home);
+    const waits = [1, 2].map((id) => startCli(['decision', 'wait', String(id)], { env: home.env })) as [Cli, Cli];
+    await until('both waits', () => waitsIn(home) === 2);
+    return waits;
+  }
+  const isMarked = (home: TrayHome): boolean => markOf(home.at('gates', 'ada', 'decision-waiting.json')) === 'decision';
+  const mayStop = async (home: TrayHome, session: string): Promise<boolean> =>
+    (await home.run(['gate', 'check', '--hook', 'Stop', '--persona', 'ada', '--session', session])).code === 0;
+
+  test('the one that ends first leaves the mark to the other, and the last takes it away', async () => {
+    using home = trayHome();
+    const [first, second] = await both(home);
+    await using _ = first;
+    await using __ = second;
+    assert.equal((await home.run(['decision', 'respond', '1', '--select', 'a'])).code, 0);
+    assert.equal((await first.ended()).code, 0);
+    assert.ok(isMarked(home));
+    assert.ok(await mayStop(home, 's1'), 'it waits for the answer to 2');
+    second.kill('SIGTERM');
+    assert.equal((await second.ended()).code, 3);
+    assert.ok(!isMarked(home));
+    assert.ok(!(await mayStop(home, 's2')), '2 is open');
+  });
+
+  test('one that is killed takes nothing from the other, and nothing is left once both are over and it lapsed', async () => {
+    using home = trayHome();
+    const [first, second] = await both(home);
+    await using _ = first;
+    await using __ = second;
+    first.kill('SIGKILL');
+    await first.ended();
+    assert.ok(isMarked(home));
+    {
+      // As if the time had passed in which a wait makes itself known again.
+      using db = openDatabase(home.at('hivebar.sqlite'));
+      db.exec('UPDATE decision_waits SET until = 1 WHERE id = 1 OR id = 2');
+    }
+    await home.run(['decision', 'respond', '1', '--select', 'a']);
+    await home.run(['decision', 'respond', '2', '--select', 'a']);
+    assert.equal((await second.ended()).code, 0);
+    assert.ok(!isMarked(home));
+    assert.equal(waitsIn(home), 0);
+  });
 });
 
 describe('processes that answer', () => {
@@ -313,6 +361,12 @@ const PLAIN = {
   clock: realClock,
   log: silentLog,
 } as const;
+
+/** How many waits are known. */
+function waitsIn(home: TrayHome): number {
+  using db = openDatabase(home.at('hivebar.sqlite'));
+  return db.prepare<{ n: number }>('SELECT count(*) AS n FROM decision_waits').get()?.n ?? 0;
+}
 
 function markOf(path: string): string | null {
   if (!existsSync(path)) return null;

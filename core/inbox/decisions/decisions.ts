@@ -61,11 +61,25 @@ export interface Decisions {
   closeDue(): number;
   /** The same, and does what a crash left undone: gates, and answers that nobody was told of. Cheap when there is nothing. */
   reconcile(): void;
+  /** A wait of this process for an answer to this persona; it is marked from the first `renew` on. */
+  waiting(persona: string): Waiting;
   /** When the next open decision is over; null: none will be. */
   nextDue(): Instant | null;
   /** Deletes what was closed, and told, before. How many that were. */
   reap(before: Instant): number;
 }
+
+/** That somebody waits, as the gate `decision` is told by the mark `decision-waiting`. Several may, each by itself. */
+export interface Waiting {
+  /** It stands for a while; to be called again before that is over, at the latest every `RENEW_WAIT_MS`. @throws Fault */
+  renew(): void;
+  /** This one is over; the mark goes with the last of them. Never throws. */
+  end(): void;
+}
+
+export const RENEW_WAIT_MS = 60_000;
+/** Who was killed counts as waiting for so long. */
+const WAIT_LAPSES_MS = 150_000;
 
 /** Longer than any process waits for the database. */
 const DOUBT_MS = 60_000;
@@ -257,6 +271,25 @@ export function openDecisions(options: DecisionsOptions): Decisions {
       mendGates();
       closeDue();
       for (const decision of rows.owed()) tell(decision);
+    },
+    waiting(persona) {
+      let id: number | null = null;
+      return {
+        renew: () =>
+          transaction(db, () => {
+            id = rows.wait(id, persona, clock.now() + WAIT_LAPSES_MS);
+            gates.waiting(persona, true);
+          }),
+        end() {
+          try {
+            transaction(db, () => {
+              if (!rows.endWait(id, persona, clock.now())) gates.waiting(persona, false);
+            });
+          } catch (error) {
+            log.warn(`${persona} may be taken for waiting until that lapses: ${wordsOf(error)}`);
+          }
+        },
+      };
     },
     nextDue: rows.nextDue,
     reap: (before) => rows.reap(before),

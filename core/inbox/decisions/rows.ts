@@ -57,6 +57,10 @@ export interface Rows {
   doubt(persona: string, at: Instant): number;
   trust(doubt: number): void;
   doubts(): readonly Doubt[];
+  /** Somebody waits for this persona until then. @param id that of before; null: a new wait. Its id. */
+  wait(id: number | null, persona: string, until: Instant): number;
+  /** It is over, as are those that lapsed by `now`. Whether anybody else waits for this persona. */
+  endWait(id: number | null, persona: string, now: Instant): boolean;
 }
 
 export function rowsOf(db: Database): Rows {
@@ -82,6 +86,11 @@ export function rowsOf(db: Database): Rows {
   const doubt = db.prepare('INSERT INTO decision_gates (persona, at) VALUES (?, ?)');
   const trust = db.prepare('DELETE FROM decision_gates WHERE id = ?');
   const doubts = db.prepare<Doubt>('SELECT id, persona, at FROM decision_gates ORDER BY id');
+  const wait = db.prepare(
+    'INSERT INTO decision_waits (id, persona, until) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET until = ?3',
+  );
+  const endWait = db.prepare('DELETE FROM decision_waits WHERE id = ?1 OR until <= ?2');
+  const waits = db.prepare<{ any: number }>('SELECT EXISTS (SELECT 1 FROM decision_waits WHERE persona = ?) AS "any"');
   return {
     add(of) {
       const asked = [of.persona, of.prompt, of.context, JSON.stringify(of.options), of.freeText ? 1 : 0, of.fallback];
@@ -109,6 +118,14 @@ export function rowsOf(db: Database): Rows {
     doubt: (persona, at) => doubt.run(persona, whole(at)).lastInsertRowid,
     trust: (id) => void trust.run(id),
     doubts: () => doubts.all(),
+    wait(id, persona, until) {
+      const { lastInsertRowid } = wait.run(id, persona, whole(until));
+      return id ?? lastInsertRowid;
+    },
+    endWait(id, persona, now) {
+      endWait.run(id, whole(now));
+      return waits.get(persona)?.any === 1;
+    },
   };
 }
 

@@ -4,7 +4,8 @@
  * `owed` is 1 from the transaction that closes a decision to the moment its persona was told: what a crash leaves between
  * the two is found by it. `decision_gates` names the personas whose gate, a file, may not be what the decisions say: a row
  * is there before anything is changed, and goes with the transaction that wrote the file. Each change has a row of its own,
- * so that nobody takes back the doubt of another who has yet to write.
+ * so that nobody takes back the doubt of another who has yet to write. `decision_waits` has a row for each process that waits
+ * for an answer, good until it lapses: one that is killed leaves its row behind.
  */
 export const DECISIONS_SCHEMA: readonly string[] = [
   `
@@ -41,6 +42,13 @@ export const DECISIONS_SCHEMA: readonly string[] = [
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     persona TEXT NOT NULL,
     at INTEGER NOT NULL
+  ) STRICT;
+  `,
+  `
+  CREATE TABLE decision_waits (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    persona TEXT NOT NULL,
+    until INTEGER NOT NULL
   ) STRICT;
   `,
 ];

@@ -1,11 +1,9 @@
 import type { Clock } from '../../ports/index.ts';
 import type { Decision } from './decision.ts';
-import type { DecisionGates, Decisions } from './decisions.ts';
+import { type Decisions, RENEW_WAIT_MS, type Waiting } from './decisions.ts';
 
 /** The answer is seen so much later at most, in milliseconds: all that a wait needs is the database. */
 const POLL_MS = 250;
-/** The mark `decision-waiting` is made anew so often, so that it stands as long as the wait does. */
-const MARK_EVERY_MS = 60_000;
 
 export type Waited =
   | { readonly is: 'closed'; readonly decision: Decision }
@@ -14,8 +12,7 @@ export type Waited =
   | { readonly is: 'none' };
 
 export interface WaitOptions {
-  readonly decisions: Pick<Decisions, 'get' | 'closeDue'>;
-  readonly gates: Pick<DecisionGates, 'waiting'>;
+  readonly decisions: Pick<Decisions, 'get' | 'closeDue' | 'waiting'>;
   readonly clock: Clock;
   /** In milliseconds; null: as long as it is open. */
   readonly limitMs: number | null;
@@ -24,9 +21,10 @@ export interface WaitOptions {
 
 /** Blocks until a decision is closed, by whichever process. Meanwhile its persona is marked as waiting. */
 export async function waitForDecision(id: number, options: WaitOptions): Promise<Waited> {
-  const { decisions, gates, clock, limitMs, signal } = options;
+  const { decisions, clock, limitMs, signal } = options;
   const from = clock.monotonic();
-  let marked: { readonly persona: string; readonly at: number } | null = null;
+  let marked: Waiting | null = null;
+  let markedAt = from;
   try {
     for (;;) {
       decisions.closeDue(); // with Hivebar closed nobody else does
@@ -34,13 +32,14 @@ export async function waitForDecision(id: number, options: WaitOptions): Promise
       if (decision === null) return { is: 'none' };
       const { persona, outcome } = decision;
       if (outcome.is !== 'open') {
-        marked ??= decision.blocking ? { persona, at: from } : null;
+        marked ??= decision.blocking ? decisions.waiting(persona) : null; // who asked marked it
         return { is: 'closed', decision };
       }
       const now = clock.monotonic();
-      if (marked === null || now - marked.at >= MARK_EVERY_MS) {
-        gates.waiting(persona, true);
-        marked = { persona, at: now };
+      if (marked === null || now - markedAt >= RENEW_WAIT_MS) {
+        marked ??= decisions.waiting(persona);
+        marked.renew();
+        markedAt = now;
       }
       if (signal.aborted) return { is: 'stopped', decision };
       const left = limitMs === null ? POLL_MS : limitMs - (now - from);
@@ -48,6 +47,6 @@ export async function waitForDecision(id: number, options: WaitOptions): Promise
       await clock.sleep(Math.min(POLL_MS, left), signal);
     }
   } finally {
-    if (marked !== null) gates.waiting(marked.persona, false);
+    marked?.end();
   }
 }
