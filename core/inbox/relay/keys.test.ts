@@ -18,11 +18,12 @@ describe('keys on the way', () => {
   test('property: a key comes home as it was, and no two of different machines meet but those that are the same everywhere', () => {
     fc.assert(
       fc.property(key, machine, machine, (one, from, to) => {
-        const sent = keyOnTheWay(one, from);
+        const sent = keyOnTheWay({ type: 'decision', dedupKey: one }, from);
         assert.equal(keyHere(sent, from), one.endsWith(`@${from}`) ? keyHere(one, from) : one);
         if (from !== to && /^decision:\d+$/.test(one)) assert.notEqual(keyHere(sent, to), one);
         // What came from elsewhere and is sent on, since the marks are lost, is still the same.
-        assert.equal(keyOnTheWay(keyHere(sent, to), to), sent);
+        assert.equal(keyOnTheWay({ type: 'decision', dedupKey: keyHere(sent, to) }, to), sent);
+        assert.equal(keyOnTheWay({ type: 'event', dedupKey: one }, from), one);
       }),
     );
   });

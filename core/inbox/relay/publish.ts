@@ -54,7 +54,7 @@ export async function publishAll(
   async function publishOne({ id, item }: OutgoingItem): Promise<boolean> {
     if (marks.isInStream(item.dedupKey)) return false;
     if (item.expires !== null && item.expires <= clock.now()) return false;
-    const dedupKey = keyOnTheWay(item.dedupKey, marks.machine);
+    const dedupKey = keyOnTheWay(item, marks.machine);
     const data = messageOf({ ...item, dedupKey });
     const bytes = Buffer.byteLength(data) + HEADERS_BYTES;
     if (bytes > link.maxPayload) {
