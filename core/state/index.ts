@@ -17,6 +17,7 @@ export { errnoOf, ioFault, refusal } from './io-fault.ts';
 export { kijitoEventsPaths, kijitoStatePaths } from './kijito-path.ts';
 export { type Lock, type LockWay, lockFile } from './lock.node.ts';
 export { type Locked, type LockedFile, openLocked, pause } from './locked-file.node.ts';
+export { isTemp, sweepOldTemps } from './old-temps.node.ts';
 export { isLocked, lockOfOthers } from './others-lock.node.ts';
 export type { SavedBaseline, SavedPin } from './pin-keys.ts';
 export { ensurePrivateDir, syncDirectory } from './private-dir.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { AT_REST, type Pacing, pacingIn } from '../../../core/hooks/index.ts';
-import { realRandom } from '../../../core/ports/index.ts';
-import { type Disk, readPrivate, stemOf, writeAtomically } from '../../../core/state/index.ts';
+import { realClock, realRandom } from '../../../core/ports/index.ts';
+import { type Disk, readPrivate, stemOf, sweepOldTemps, writeAtomically } from '../../../core/state/index.ts';
 import { changedAt } from './age.node.ts';
 
 /** What is kept of a persona's session between two hooks: `<state>/hooks/<stem of the persona>/<stem of the session>.*` */
@@ -34,6 +34,7 @@ export function keptOf(disk: Disk, folder: string, session: string): Kept {
 
 /** Files of sessions that are long over go; the newest of each kind stay. Never throws: they are litter and no failure. */
 export function sweep({ files }: Disk, folder: string): void {
+  sweepOldTemps(folder, realClock.now());
   try {
     const names = files.readdir(folder);
     for (const ending of [ENDING, '.events.json']) {

@@ -50,7 +50,7 @@ test('a wait of hours makes its mark anew, before it lapses', async () => {
   decisions.create(asks());
   const { marks, stop, done } = waiting(rig);
   await rig.clock.advance(30 * MINUTE);
-  assert.ok(marks.length >= 29, `${marks.length} marks in 30 minutes`);
+  assert.ok(marks.length >= 29 && marks.length <= 31, `${marks.length} marks in 30 minutes`);
   stop.abort();
   assert.equal((await done).is, 'stopped');
   assert.equal(marks.at(-1), 'ada false');

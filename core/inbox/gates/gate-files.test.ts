@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, test } from 'node:test';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
@@ -179,6 +188,34 @@ describe('files', () => {
     }
     assert.deepEqual([...texts].sort(), ['new', 'old']);
   });
+});
+
+test('what a kill left beside the gates goes with the next look, once no writer can own it', async () => {
+  using space = scratch();
+  const all = rig(space);
+  const script = `${GATES_OF_ARGUMENT.replace(
+    'disk: realDisk(silentLog)',
+    "disk: { ...realDisk(silentLog), files: { ...realDisk(silentLog).files, rename: () => process.kill(process.pid, 'SIGKILL') } }",
+  )}
+    const gate = { id: 'deploy', hook: 'Stop', mode: 'strict', hint: null, check: null, ttlSeconds: null };
+    gates.register('ada', { ...gate, description: 'killed' });`;
+  const killed = async (): Promise<string> => {
+    const before = existsSync(space.at('gates', 'ada')) ? readdirSync(space.at('gates', 'ada')) : [];
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script, space.dir], { stdio: 'inherit' });
+    const [, signal]: readonly unknown[] = await once(child, 'exit');
+    assert.equal(signal, 'SIGKILL');
+    const [left, ...more] = readdirSync(space.at('gates', 'ada')).filter((name) => !before.includes(name));
+    assert.deepEqual(more, []);
+    return left ?? assert.fail('nothing was left');
+  };
+  const [old, fresh] = [await killed(), await killed()];
+  const at = all.clock.now() / 1000;
+  utimesSync(space.at('gates', 'ada', old), at - 600, at - 600);
+  utimesSync(space.at('gates', 'ada', fresh), at - 599, at - 599);
+  mark(all, 'dirty-work');
+  const { standings, odd } = all.gates.list('ada');
+  assert.deepEqual([standings.some(({ gate: { id } }) => id === 'deploy'), odd], [false, []]);
+  assert.deepEqual(readdirSync(space.at('gates', 'ada')).sort(), [fresh, 'dirty-work.json'].sort());
 });
 
 test('a real kill while gates are written leaves whole files', async () => {

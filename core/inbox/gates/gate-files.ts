@@ -1,8 +1,17 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { PersonaId } from '../../model/index.ts';
-import type { Random } from '../../ports/index.ts';
-import { type Disk, errnoOf, ioFault, readPrivate, stemOf, writeAtomically } from '../../state/index.ts';
+import type { Clock, Random } from '../../ports/index.ts';
+import {
+  type Disk,
+  errnoOf,
+  ioFault,
+  isTemp,
+  readPrivate,
+  stemOf,
+  sweepOldTemps,
+  writeAtomically,
+} from '../../state/index.ts';
 import { BUILT_INS } from './built-ins.ts';
 import { type Gate, type Standing, whyNoId } from './gate.ts';
 import { type GateRead, gateOfText, MOST_FILE_BYTES, textOfGate } from './gate-text.ts';
@@ -35,12 +44,14 @@ const ENDING = '.json';
 /** More files than anybody registers: the rest is not looked at, and that is said. */
 const MOST_GATES = 500;
 
-export function gateFiles(disk: Disk, random: Random, state: string): GateFiles {
+export function gateFiles(disk: Disk, random: Random, state: string, clock: Pick<Clock, 'now'>): GateFiles {
   const at = (persona: PersonaId): string => join(state, 'gates', stemOf(persona));
 
   function idsIn(directory: string): readonly string[] {
     try {
-      const names = disk.files.readdir(directory).filter((name) => name.endsWith(ENDING) && !name.startsWith('.'));
+      const all = disk.files.readdir(directory);
+      if (all.some(isTemp)) sweepOldTemps(directory, clock.now()); // no lock keeps them for a next start
+      const names = all.filter((name) => name.endsWith(ENDING) && !name.startsWith('.'));
       return names.map((name) => name.slice(0, -ENDING.length)).sort();
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return [];

@@ -106,7 +106,7 @@ export interface Gates {
 const TELL_MS = 24 * 3_600_000;
 
 export function openGates({ disk, random, clock, state, items, git, asked: askedBy }: GatesOptions): Gates {
-  const files = gateFiles(disk, random, state);
+  const files = gateFiles(disk, random, state, clock);
   const turnOf = (persona: PersonaId, session: string): TurnFile => turnFile(disk, files.at(persona), session, clock);
 
   /** After the mark is on the disk; that it could not be told makes the gate no less satisfied. */
