@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Agent } from '../kit/agent.ts';
@@ -59,6 +59,7 @@ async function scenario(stage: Stage): Promise<void> {
   for (const one of stage.breaks) await broken(stage, one, ada, bo);
   await committed(bo);
   for (const one of [ada, bo]) await shownOnce(one);
+  await ends(ada);
 }
 
 /** The hooks stand in the settings; a second install changes nothing. */
@@ -162,6 +163,8 @@ async function broken(stage: Stage, { what, kill, restart }: Break, ada: Awaited
   await writeAll(stage, ada, bo, { ...item, source: 'ada', content: `to all without ${what}` });
   const twice = { ...item, source: 'ci', content: `from both without ${what}` };
   await fromBoth(stage, ada, bo, twice, `broadcast:${what}`);
+  // A program without Hivebar writes one line into the queue of each.
+  for (const one of [ada, bo]) queue(one, { ...item, source: 'ci', content: `queued without ${what}` }, `ci:${what}`);
   for (const one of [ada, bo]) {
     if (one.here.length > 0) await told(one, 'UserPromptSubmit', { prompt: 'are you there?' });
     await silent(one, 'Stop', { stop_hook_active: false, last_assistant_message: `without ${what}` });
@@ -173,6 +176,14 @@ async function broken(stage: Stage, { what, kill, restart }: Break, ada: Awaited
     if (isMore) await told(one, 'SessionStart', { source: 'resume' });
     await silent(one, 'UserPromptSubmit', { prompt: 'anything else?' });
   }
+}
+
+function queue(who: Awaited, item: Shown, key: string): void {
+  const { home, session } = who.agent;
+  mkdirSync(home.at('inject-queue'), { recursive: true, mode: 0o700 });
+  const line = { ...item, timestamp: Date.now(), dedup_key: key };
+  appendFileSync(home.at('inject-queue', `${session}.jsonl`), `${JSON.stringify(line)}\n`, { mode: 0o600 });
+  came(who, item);
 }
 
 /** One broadcast that a program on each machine announces. */
@@ -213,6 +224,18 @@ async function committed(who: Awaited): Promise<void> {
     content: 'Gate commit-push resolved: its check passed',
   });
   await told(who, 'UserPromptSubmit', { prompt: 'well done' });
+}
+
+/** Claude Code says when a session is over. */
+async function ends(who: Awaited): Promise<void> {
+  const { agent } = who;
+  const states = async (): Promise<readonly unknown[]> => {
+    const [listed = ''] = await agent.hivebar(['session', 'list', agent.persona, '--json']);
+    return (JSON.parse(listed) as readonly { id: string; state: string }[]).map(({ id, state }) => [id, state]);
+  };
+  assert.deepEqual(await states(), [[agent.session, 'live']]);
+  await silent(who, 'SessionEnd', { reason: 'exit' });
+  assert.deepEqual(await states(), [[agent.session, 'gone']]);
 }
 
 interface Listed {
