@@ -110,7 +110,9 @@ async function create(asked: DecisionArgs, io: Io): Promise<number> {
     const decision = house.decisions.create(newDecisionOf({ ...given, persona }));
     if (asked.wait) {
       io.err(`decision ${decision.id} asked by ${printable(persona)}; waiting for the answer\n`);
-      return wait(house, decision.id, asked, io);
+      // a person can only answer what is shown
+      const [code] = await Promise.all([wait(house, decision.id, asked, io), house.tell()]);
+      return code;
     }
     if (asked.json) json(io, decisionJson(decision));
     else

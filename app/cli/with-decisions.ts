@@ -14,6 +14,8 @@ const GIT_MS = 1000;
 export interface DecisionHouse {
   readonly decisions: Decisions;
   readonly db: Database;
+  /** Tells the tray process of what changed so far, for who then waits; at the end it is told anyway. */
+  tell(): Promise<void>;
 }
 
 /**
@@ -43,7 +45,11 @@ export async function withDecisions<T>(io: Io, work: (house: DecisionHouse) => T
     const items = openItems({ db, clock: realClock });
     const decisions = openDecisions({ db, items, gates, wake: note, emit: note, clock: realClock, log });
     decisions.reconcile();
-    answer = await work({ decisions, db });
+    const tell = (): Promise<void> => {
+      changed = false;
+      return tellTray(io);
+    };
+    answer = await work({ decisions, db, tell });
   }
   if (changed) await tellTray(io);
   return answer;

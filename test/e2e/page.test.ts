@@ -177,6 +177,31 @@ test('without the token texts are absent and actions ask for it; with it mute, h
   await tray.persona('cyrus', ({ hidden }) => !hidden);
 });
 
+test('an agent that waits for a decision goes on when a person clicks an option; nothing else is needed', async (t) => {
+  const opened = await open(t);
+  if (opened === null) return;
+  const { home, tray, send, link, tab, complaints } = opened;
+  await send('asker', 'hello');
+  await tray.persona('asker');
+  const options = ['--option', 'y=Yes, ship it', '--option', 'n=No', '--urgency', 'high', '--wait', '--limit', '2m'];
+  const waiting = home.run(['decision', 'create', '--as', 'asker', ...options, 'Ship it?']);
+  const page = await tab(await link());
+  const decision = page.locator('.decision', { hasText: 'Ship it?' });
+  await decision.locator('[data-slot="waits"]', { hasText: 'Waits' }).waitFor({ timeout: 15_000 });
+  await decision.getByRole('button', { name: 'Yes, ship it' }).click();
+  await decision.locator('.said', { hasText: 'Answered by operator: Yes, ship it' }).waitFor({ timeout: 10_000 });
+  const { code, stdout } = await waiting;
+  assert.equal(code, 0);
+  assert.match(stdout, /Yes, ship it/);
+  await page.locator('[data-slot="decide"]').waitFor({ state: 'hidden', timeout: 10_000 });
+  assert.equal(
+    (await tray.persona('asker', ({ pending }) => pending?.[0] === 1)).pending?.[0],
+    1,
+    'the answer lies there',
+  );
+  assert.deepEqual(complaints, []);
+});
+
 test('hostile text in every field is shown as it is, capped, and never runs, on both views', async (t) => {
   const opened = await open(t);
   if (opened === null) return;
