@@ -26,13 +26,18 @@ const WRITES = `
 
 const node = (code: string): readonly string[] => ['--input-type=module-typescript', '--eval', code];
 
-test('a socket with nothing in it is not waited for, nor is one that takes no more', async () => {
-  const reader = spawn(process.execPath, node(READS), { stdio: ['pipe', 'pipe', 'inherit'] });
+/** One that waits after all is a failure, and does not stay. */
+const LIMITS = { timeout: 60_000, killSignal: 'SIGKILL' } as const;
+
+test('a socket with nothing in it is not waited for, nor is one that takes no more', {
+  timeout: LIMITS.timeout,
+}, async () => {
+  const reader = spawn(process.execPath, node(READS), { ...LIMITS, stdio: ['pipe', 'pipe', 'inherit'] });
   reader.stdin.write('all'); // and it stays open
   const [said] = await once(reader.stdout.setEncoding('utf8'), 'data');
   assert.match(said, /^(EAGAIN )?all EAGAIN$/);
   reader.stdin.end();
-  const writer = spawn(process.execPath, node(WRITES), { stdio: ['ignore', 'pipe', 'pipe'] });
+  const writer = spawn(process.execPath, node(WRITES), { ...LIMITS, stdio: ['ignore', 'pipe', 'pipe'] });
   const [why] = await once(writer.stderr.setEncoding('utf8'), 'data');
   assert.equal(why, 'EAGAIN');
   writer.stdout.destroy();
@@ -49,7 +54,7 @@ test('a pipe likewise, and one that has ended has ended; a file is read as ever'
   const pipe = openSync(home.at('fifo'), constants.O_RDWR); // somebody reads and writes, and does neither now
   const file = openSync(home.at('in'), 'r');
   const run = (name: string, stdin: number | 'pipe', stdout: number | 'pipe'): readonly [string, string] => {
-    const options = { stdio: [stdin, stdout, 'pipe'], encoding: 'utf8' } as const;
+    const options = { stdio: [stdin, stdout, 'pipe'], encoding: 'utf8', ...LIMITS } as const;
     const ran = spawnSync(process.execPath, [home.at(name)], { ...options, stdio: [...options.stdio] });
     return [ran.stdout ?? '', ran.stderr];
   };

@@ -9,7 +9,9 @@ import { hookMachine } from '../kit/hook-call.ts';
 
 const ENTRY = fileURLToPath(import.meta.resolve('../../app/cli/hook.node.ts'));
 
-test('a tray process that is busy hears of what a hook told when it comes to it, long after the hook has ended', async () => {
+test('a tray process that is busy hears of what a hook told when it comes to it, long after the hook has ended', {
+  timeout: 120_000,
+}, async () => {
   using m = hookMachine();
   const pushed = await m.hivebar(['inbox', 'push', '--to', 'ada', '--type', 'event', 'hello']);
   assert.equal(pushed.code, 0, pushed.stderr);

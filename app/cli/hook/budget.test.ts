@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { laterTransaction, openDatabase, transaction } from '../../../core/state/index.ts';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
 import { type Budget, budgetOf } from './budget.ts';
+import { hurried } from './hurried.ts';
 
 test('each wait is given what is left, and never more than its part', async () => {
   const clock = fakeClock();
@@ -33,4 +35,15 @@ test('waits one after the other, each to its end, end with the whole', async () 
   };
   for (const most of [400, 250, 250, 250, 50]) await waitOut(whole.part(most));
   assert.equal(clock.monotonic(), 850);
+});
+
+test('a transaction waits for another process as long as there is something left', async () => {
+  const clock = fakeClock();
+  using db = hurried(openDatabase(':memory:'), budgetOf(clock, 850));
+  const waits = (): unknown => db.prepare<{ timeout: number }>('PRAGMA busy_timeout').get()?.timeout;
+  await clock.advance(727);
+  transaction(db, () => assert.deepEqual([waits(), db.isTransaction], [123, true]));
+  await clock.advance(500);
+  laterTransaction(db, () => assert.equal(waits(), 0));
+  assert.equal(db.isTransaction, false);
 });
