@@ -1,4 +1,5 @@
-import type { Database } from '../../core/state/index.ts';
+import { type Database, ownDirs } from '../../core/state/index.ts';
+import { inboxesOf } from '../hook/index.ts';
 import { keptSessions, type Session } from '../open/index.ts';
 import type { Io } from './command.ts';
 import { whoIs } from './gate-who.ts';
@@ -14,7 +15,9 @@ import { lifeHere, surroundings } from './session-surroundings.node.ts';
 export function actingPersona(io: Io, db: Database, given: string | undefined): string {
   const { cwd } = surroundings();
   if (given === '') throw usage(new Error('--as: who? Give the name of a persona'));
-  const { persona } = whoIs({ persona: given, session: undefined, env: io.env, cwd }, () => live(db));
+  const { config } = ownDirs({ ...io.env });
+  const nameOf = (one: string): string => inboxesOf(one, config).name;
+  const { persona } = whoIs({ persona: given, session: undefined, env: io.env, cwd, nameOf }, () => live(db));
   if (persona !== null) return persona;
   throw usage(
     new Error(`for whom? No one persona is known to work in ${cwd}: give --as PERSONA, or set HIVEBAR_PERSONA`),

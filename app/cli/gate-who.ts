@@ -14,6 +14,8 @@ export interface Told {
   readonly session: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** See `inboxesOf`. */
+  readonly nameOf: (persona: string) => string;
 }
 
 /**
@@ -21,13 +23,18 @@ export interface Told {
  * this folder or the nearest one above. Where several personas work in one folder it is none of them: the mark of one
  * must not satisfy the gate of another (inbox and gates, contract 8, defect 8).
  *
+ * The persona is its name in the local hive, where its gates and decisions are, whichever form of its id was given or kept.
+ *
  * @param live the announced sessions that are not over, newest first; asked for only when something is missing
  */
-export function whoIs({ env, cwd, ...flags }: Told, live: () => readonly Session[]): Who {
-  const persona = flags.persona || env.HIVEBAR_PERSONA || null;
+export function whoIs({ env, cwd, nameOf, ...flags }: Told, live: () => readonly Session[]): Who {
+  const said = flags.persona || env.HIVEBAR_PERSONA || null;
+  const persona = said === null ? null : nameOf(said);
   const session = flags.session || env.HIVEBAR_SESSION || null;
   if (persona !== null && session !== null) return { persona, session };
-  const all = live().filter((one) => persona === null || one.persona === persona);
+  const all = live()
+    .map((one) => ({ ...one, persona: nameOf(one.persona) }))
+    .filter((one) => persona === null || one.persona === persona);
   if (session !== null) return { persona: only(all.filter((one) => one.id === session))?.persona ?? persona, session };
   const here = all.filter((one) => isWithin(cwd, one.cwd));
   const depth = Math.max(0, ...here.map((one) => one.cwd.length));

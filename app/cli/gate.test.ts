@@ -9,7 +9,8 @@ function session(persona: string, id: string | null, cwd: string, announcedAt = 
 }
 
 function who(live: readonly Session[], told: Partial<Told>): Who {
-  return whoIs({ persona: undefined, session: undefined, env: {}, cwd: '/', ...told }, () => live);
+  const nameOf = (persona: string): string => persona.replace(/^local-/, '');
+  return whoIs({ persona: undefined, session: undefined, env: {}, cwd: '/', nameOf, ...told }, () => live);
 }
 
 describe('whose gate it is', () => {
@@ -17,7 +18,7 @@ describe('whose gate it is', () => {
 
   test('flags go before the environment, and then nobody is asked', () => {
     const env = { HIVEBAR_PERSONA: 'cy', HIVEBAR_SESSION: 'c1' };
-    const told = { persona: undefined, session: undefined, env, cwd: '/' };
+    const told = { persona: undefined, session: undefined, env, cwd: '/', nameOf: (persona: string) => persona };
     assert.deepEqual(whoIs({ ...told, persona: 'ada' }, assert.fail), { persona: 'ada', session: 'c1' });
     assert.deepEqual(whoIs(told, assert.fail), { persona: 'cy', session: 'c1' });
   });
@@ -38,6 +39,16 @@ describe('whose gate it is', () => {
   test('a persona that is named has its own session here or none', () => {
     assert.deepEqual(who(live, { persona: 'bo', cwd: '/p/app' }), { persona: 'bo', session: 'b1' });
     assert.deepEqual(who(live, { env: { HIVEBAR_PERSONA: 'cy' }, cwd: '/p' }), { persona: 'cy', session: null });
+  });
+
+  test('whatever form of its id is given or kept, a persona is its name in the local hive', () => {
+    const kept = [session('local-ada', 'a3', '/r')];
+    assert.deepEqual(who(kept, { session: 'a3' }), { persona: 'ada', session: 'a3' });
+    assert.deepEqual(who(kept, { cwd: '/r' }), { persona: 'ada', session: 'a3' });
+    for (const persona of ['ada', 'local-ada'])
+      assert.deepEqual(who(kept, { persona, cwd: '/r' }), { persona: 'ada', session: 'a3' });
+    const both = [...kept, session('ada', 'a4', '/r')];
+    assert.deepEqual(who(both, { cwd: '/r' }), { persona: 'ada', session: 'a3' });
   });
 
   test('inbox-gates 8.8a: two personas in one folder are nobody, so that none marks the gate of the other', () => {

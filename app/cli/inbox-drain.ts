@@ -31,16 +31,16 @@ export async function drainCommand({ words, flags }: InboxArgs, io: Io): Promise
   if (rest.length > 0) throw usage(new Error(`inbox drain: ${rest.join(' ')} is too much`));
   const log = stderrLog(io, 'hivebar inbox drain');
   const session = flags.session === undefined || flags.session === '' ? null : flags.session;
-  const { state } = ownDirs({ ...io.env });
+  const { state, config } = ownDirs({ ...io.env });
   using db = openDatabase(join(state, DATABASE));
   waitAtMost(db, LEASE_WAIT_MS);
-  const persona = name ?? (session === null ? personaOfProcess(io.env) : personaOfSession(db, session));
+  const persona = name ?? (session === null ? personaOfProcess(io.env) : personaOfSession(db, session, config));
   if (persona === null || persona === '') {
     if (session !== null) log.warn(`nobody is known to work in session ${session}: see hivebar session list`);
     return;
   }
   const items = openItems({ db, clock: realClock });
-  const needs = { items, takeOver: queuesOf(db, state, items, log), clock: realClock, log };
+  const needs = { items, takeOver: queuesOf(db, { state, config }, items, log), clock: realClock, log };
   const request = { persona, session, upTo: 4, room: MAX_TEXT } as const;
   const shown = flags.json === true ? asJson(lend(needs, request)) : asText(drain(needs, request));
   if (shown === null) return;

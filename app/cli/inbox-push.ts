@@ -7,7 +7,7 @@ import {
   type Pushed,
 } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import type { Database } from '../../core/state/index.ts';
+import { type Database, ownDirs } from '../../core/state/index.ts';
 import { printable } from '../printable.ts';
 import type { Io } from './command.ts';
 import type { InboxArgs, InboxFlags } from './inbox-args.ts';
@@ -24,7 +24,7 @@ export async function push({ words, flags }: InboxArgs, io: Io): Promise<number>
   const content = words.length > 0 ? words.join(' ') : (await io.input()).replace(/\r?\n$/, '');
   if (content === '') throw usage(new Error('there is no text: give it as an argument or on stdin'));
   const done = await withItems(io, 'changes', (items, db) => {
-    const to = addresseeOf(target, db);
+    const to = addresseeOf(target, db, ownDirs({ ...io.env }).config);
     const [pushed] = to === null ? [] : items.push([{ ...item, to, content }]);
     return to === null || pushed === undefined ? null : { to, pushed };
   });
@@ -64,9 +64,9 @@ function targetOf({ to, bead, session, broadcast }: InboxFlags): Target {
 }
 
 /** Null: nobody announced that session. */
-function addresseeOf(target: Target, db: Database): Addressee | null {
+function addresseeOf(target: Target, db: Database, config: string): Addressee | null {
   if (target.is !== 'session') return target;
-  const name = personaOfSession(db, target.id);
+  const name = personaOfSession(db, target.id, config);
   return name === null ? null : { is: 'persona', name };
 }
 

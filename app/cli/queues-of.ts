@@ -2,7 +2,8 @@ import type { TakeOver } from '../../core/inbox/drain/index.ts';
 import type { Items } from '../../core/inbox/index.ts';
 import { takeOverAll } from '../../core/inbox/queue/index.ts';
 import { type Log, realClock, realRandom } from '../../core/ports/index.ts';
-import { type Database, realDisk } from '../../core/state/index.ts';
+import { type Database, type Dirs, realDisk } from '../../core/state/index.ts';
+import { namedSessions } from '../hook/index.ts';
 import { keptSessions } from '../open/index.ts';
 
 /** In milliseconds: what is held longer waits for the next drain. */
@@ -12,12 +13,18 @@ export const LOCK_WAIT_MS = 250;
  * Takes over the queue files of every session that a persona announced; see `takeOverAll`.
  * @param waitMs for all locks together
  */
-export function queuesOf(db: Database, state: string, items: Items, log: Log, waitMs = LOCK_WAIT_MS): TakeOver {
+export function queuesOf(
+  db: Database,
+  { state, config }: Pick<Dirs, 'state' | 'config'>,
+  items: Items,
+  log: Log,
+  waitMs = LOCK_WAIT_MS,
+): TakeOver {
   return (persona) => {
     const { held, faults } = takeOverAll({
       machine: { disk: realDisk(log), clock: realClock, random: realRandom },
       state,
-      sessions: keptSessions(db).all(),
+      sessions: namedSessions(keptSessions(db).all(), config),
       persona,
       insert: (lines, keys) => items.push(lines, keys),
       waitMs,

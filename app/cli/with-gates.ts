@@ -4,6 +4,7 @@ import { type Gates, openGates, realGit } from '../../core/inbox/gates/index.ts'
 import { type Items, openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
 import { type Database, openDatabase, ownDirs, realDisk } from '../../core/state/index.ts';
+import { inboxesOf } from '../hook/index.ts';
 import { keptSessions, type Session } from '../open/index.ts';
 import type { Io } from './command.ts';
 import { type Told, type Who, whoIs } from './gate-who.ts';
@@ -17,7 +18,7 @@ const GIT_MS = 3000;
 export interface Hall {
   readonly gates: Gates;
   /** @throws Fault `database` */
-  who(told: Omit<Told, 'env'>): Who;
+  who(told: Omit<Told, 'env' | 'nameOf'>): Who;
 }
 
 /**
@@ -25,7 +26,8 @@ export interface Hall {
  * only it can say who asks. Then the tray process hears of what changed.
  */
 export async function withGates<T>(io: Io, work: (hall: Hall) => Promise<T> | T): Promise<T> {
-  const { state } = ownDirs({ ...io.env });
+  const { state, config } = ownDirs({ ...io.env });
+  const nameOf = (persona: string): string => inboxesOf(persona, config).name;
   using stack = new DisposableStack();
   let opened: Database | null = null;
   let hasChanged = false;
@@ -48,7 +50,7 @@ export async function withGates<T>(io: Io, work: (hall: Hall) => Promise<T> | T)
   const gates = openGates({ disk, random: realRandom, clock: realClock, state, items, git: realGit(GIT_MS), asked });
   const answer = await work({
     gates: noting(gates, changed),
-    who: (told) => whoIs({ ...told, env: io.env }, () => liveIn(database())),
+    who: (told) => whoIs({ ...told, nameOf, env: io.env }, () => liveIn(database())),
   });
   if (hasChanged) await tellTray(io);
   return answer;

@@ -2,6 +2,7 @@ import type { LocalHive } from '../../core/inbox/index.ts';
 import { strayQueues, takeOverAll } from '../../core/inbox/queue/index.ts';
 import { faultOf } from '../../core/model/index.ts';
 import type { Database } from '../../core/state/index.ts';
+import { namedSessions } from '../hook/index.ts';
 import { keptSessions } from '../open/index.ts';
 import type { Machine } from './machine.ts';
 
@@ -13,7 +14,12 @@ const EVERY_MS = 5000;
  * cause, and again after a look at which it did not.
  */
 export function keepQueues(
-  { db, local, state }: { readonly db: Database; readonly local: LocalHive; readonly state: string },
+  {
+    db,
+    local,
+    state,
+    config,
+  }: { readonly db: Database; readonly local: LocalHive; readonly state: string; readonly config: string },
   { disk, clock, random, log }: Machine,
 ): Disposable {
   const kept = keptSessions(db);
@@ -22,7 +28,7 @@ export function keepQueues(
   const look = (): void => {
     const wrong = new Set<string>();
     try {
-      const sessions = kept.all();
+      const sessions = namedSessions(kept.all(), config);
       const insert = local.items.push;
       const { faults } = takeOverAll({
         machine: { disk, clock, random },

@@ -6,6 +6,7 @@ import type { Actions, House } from '../actions/index.ts';
 import { assetPath } from '../assets.node.ts';
 import type { Settings } from '../config/tray/index.ts';
 import { type NoBus, openSessionBus, type SessionBus } from '../desktop/index.ts';
+import { sessionsOf } from '../hook/index.ts';
 import {
   chooseDriver,
   keptAnnouncements,
@@ -32,6 +33,8 @@ export interface SurfacesOptions {
   readonly onceLink: (persona: string | null) => string;
   /** Private; the tray helper is copied there. */
   readonly runDirectory: string;
+  /** That of the settings. */
+  readonly config: string;
   readonly machine: Machine;
 }
 
@@ -54,7 +57,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   const session = sessionOpener({
     setting: settings.opener,
     urlSchemes: settings.urlSchemes,
-    sessions: kept.of,
+    sessions: sessionsOf(kept, options.config),
     about: (persona) => {
       const found = board.snapshot().personas.find(({ id }) => id === persona);
       return found === undefined ? null : { source: found.source, newestId: found.latest[0]?.id ?? null };

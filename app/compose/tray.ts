@@ -118,7 +118,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     throw new Fault('usage', 'hivebar is still starting: try again in a moment', { is: 'machine', key: 'action' });
   };
   using asked = keepDecisions({ db, local, state: dirs.state, board, idOf: localIdOf(hives) }, stopping);
-  using _queues = keepQueues({ db, local, state: dirs.state }, stopping);
+  using _queues = keepQueues({ db, local, state: dirs.state, config: dirs.config }, stopping);
   using _stamps = keepStamps(db, dirs, stopping);
   using _nudges = keepNudges(db, local, dirs, stopping);
   const login = loginStart(withoutToken(machine));
@@ -185,6 +185,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       port: status.port,
       onceLink: status.onceLink,
       runDirectory: dirs.run,
+      config: dirs.config,
       machine: withoutToken(stopping),
     });
     surfaces = started;

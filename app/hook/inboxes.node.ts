@@ -9,7 +9,8 @@ export interface Inboxes {
   readonly isFollowed: boolean;
 }
 
-const LOCAL = 'local-';
+/** Before the name of a persona of the local hive where another one is the primary; no name of a hive begins so on the board. */
+export const LOCAL = 'local-';
 /** Sources beside the hives: see ARCHITECTURE, decision 2. */
 const OTHERS = ['garden-', 'bc-', 'prism-'];
 
@@ -19,7 +20,7 @@ const OTHERS = ['garden-', 'bc-', 'prism-'];
  */
 export function inboxesOf(persona: string, config: string): Inboxes {
   const { primary, hives } = settingsIn(join(config, 'config.json'));
-  if (primary !== 'local' && persona.startsWith(LOCAL)) return { name: persona.slice(LOCAL.length), isFollowed: false };
+  if (persona.startsWith(LOCAL) && persona !== LOCAL) return { name: persona.slice(LOCAL.length), isFollowed: false };
   const isForeign = [...OTHERS, ...hives.map((name) => `${name}-`)].some((prefix) => persona.startsWith(prefix));
   return { name: persona, isFollowed: primary !== 'local' || isForeign };
 }

@@ -6,6 +6,7 @@ export { createNudger, type NudgerNeeds, type Nudging } from './nudger.ts';
 export { hookInstaller } from './own.node.ts';
 export { PASSABLE, type Passable, quietMoments, type Waiting } from './quiet.ts';
 export { HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
+export { namedSessions, sessionsOf } from './sessions-of.ts';
 export { BACKUP } from './settings-file.node.ts';
 export { type Looked, type Stamped, type StampPlace, stampPending } from './stamps.node.ts';
 export { keptWakes, type Wakes } from './wakes.node.ts';

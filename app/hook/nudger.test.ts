@@ -179,3 +179,24 @@ test('given an address that is not of this machine, it is refused', () => {
   assert.equal(checkedWake('http://[::1]:8080/'), 'http://[::1]:8080/');
   assert.equal(checkedWake('http://2130706433/'), 'http://127.0.0.1/');
 });
+
+test('whichever form of its id a session was announced with, a persona of the local hive is nudged there', async () => {
+  for (const primary of ['local', 'kijito'])
+    for (const [announced, noted] of [
+      ['local-ada', 'ada'],
+      ['ada', 'local-ada'],
+    ] as const) {
+      if (primary === 'kijito' && announced === 'ada') continue; // that is another one, of the hive that is followed
+      using r = rig();
+      await using it = await bell();
+      mkdirSync(r.state.at('config'));
+      r.state.write('config/config.json', JSON.stringify({ primary: { is: primary } }));
+      keptWakes(r.db).set(announced, it.url);
+      r.push();
+      const { nudger } = r;
+      assert.deepEqual(await nudger.look(announced), { is: 'not' }, 'nothing says that it is idle');
+      noteActivity(r.state.at('run'), noted, 'Stop');
+      assert.deepEqual(await nudger.look(announced), { is: 'nudged' });
+      assert.equal(it.rung.length, 1);
+    }
+});

@@ -7,6 +7,7 @@ import { type Database, type Dirs, type Disk, errnoOf, isLocked, stemOf } from '
 import { keptSessions, lifeOf, typeInto } from '../open/index.ts';
 import { activityOf } from './activity.node.ts';
 import { inboxesOf } from './inboxes.node.ts';
+import { formsOf } from './sessions-of.ts';
 import { keptWakes, postNudge } from './wakes.node.ts';
 
 export interface NudgerNeeds {
@@ -39,7 +40,10 @@ export function createNudger(needs: NudgerNeeds) {
 
   function wakeOf(persona: PersonaId): ((text: string) => Promise<void>) | null {
     if (isFollowed(disk, dirs.state, persona)) return null;
-    const url = wakes.of(persona);
+    const url =
+      formsOf(persona, dirs.config)
+        .map(wakes.of)
+        .find((one) => one !== null) ?? null;
     if (url !== null) return (text) => postNudge(url, text);
     const session = sessions.of(persona).find(({ endedAt }) => endedAt === null);
     // What is typed into a pane whose agent has ended would be a command of the shell.
@@ -55,6 +59,7 @@ export function createNudger(needs: NudgerNeeds) {
       busy.add(persona);
       try {
         const { name } = inboxesOf(persona, dirs.config);
+        const forms = formsOf(persona, dirs.config);
         const pending = items.pending(name, null);
         const awaited: Awaited = {
           pending,
@@ -62,7 +67,7 @@ export function createNudger(needs: NudgerNeeds) {
             .list(name, 'pending', 1)
             .map(({ id }) => id)
             .join(),
-          last: activityOf(dirs.run, persona),
+          last: newest(forms.map((one) => activityOf(dirs.run, one))),
           before: given.get(persona) ?? null,
           now: clock.now(),
         };
@@ -82,6 +87,11 @@ export function createNudger(needs: NudgerNeeds) {
       }
     },
   };
+}
+
+/** The agent notes it by the form that its environment has. */
+function newest<T extends { readonly at: number }>(all: readonly (T | null)[]): T | null {
+  return all.filter((one) => one !== null).toSorted((a, b) => b.at - a.at)[0] ?? null;
 }
 
 /** A `hivebar follow` of the persona runs: it is told of every event there. */

@@ -371,6 +371,49 @@ describe('what a harness may say', () => {
   });
 });
 
+describe('a session that was announced by the id of the board', () => {
+  for (const primary of ['local', 'kijito'])
+    test(`is that of the name, given ${primary} as the primary hive: hook, drain, push, gate and decision find it`, async () => {
+      using m = hookMachine();
+      mkdirSync(m.home.at('config'), { mode: 0o700 });
+      m.home.write('config/config.json', JSON.stringify({ primary: { is: primary, base: 'http://127.0.0.1:1' } }));
+      const good = async (...args: readonly string[]): Promise<string> => {
+        const { code, stdout, stderr } = await m.hivebar(args);
+        assert.equal(code, 0, stderr);
+        return stdout;
+      };
+      await good('session', 'set', 'local-ada', '--id', 's1', '--cwd', m.cwd, '--pid', String(process.pid));
+      await push(m, 'by name');
+      assert.match(contextOf(await m.hook('UserPromptSubmit', {})), /by name/);
+      await good('inbox', 'push', '--session', 's1', 'by session');
+      assert.match(await good('inbox', 'drain', '--session', 's1'), /by session/);
+      mkdirSync(m.home.at('inject-queue'), { recursive: true, mode: 0o700 });
+      const line = { type: 'event', source: 'ci', content: 'queued', priority: 2, timestamp: Date.now() };
+      m.home.write('inject-queue/s1.jsonl', `${JSON.stringify(line)}\n`);
+      assert.match(await good('inbox', 'drain', '--session', 's1'), /queued/);
+      await good(
+        'gate',
+        'register',
+        'deploy',
+        '--session',
+        's1',
+        '--hook',
+        'Stop',
+        '--mode',
+        'strict',
+        '--description',
+        'x',
+      );
+      await good('decision', 'create', '--as', 'local-ada', '--option', 'y=Yes', 'Deploy?');
+      const reason = reasonOf(await m.hook('Stop', { stop_hook_active: false }));
+      assert.match(reason, /decision 1 \("Deploy\?"\)[\s\S]*deploy: x/);
+      await good('decision', 'respond', '1', '--select', 'y');
+      await good('gate', 'mark', 'deploy', '--session', 's1');
+      assert.match(await good('inbox', 'drain', '--session', 's1'), /Chosen: y/);
+      allowed(await m.hook('Stop', { stop_hook_active: false }));
+    });
+});
+
 describe('a persona of another source', () => {
   const event = (n: number, more: object = {}): string =>
     `${JSON.stringify({

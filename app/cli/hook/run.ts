@@ -70,7 +70,7 @@ export async function runHook(asked: HookArgs, io: Io, log: Log): Promise<void> 
   // Not closed: whoever closes it as the last moves its log into it, with two flushes for which nobody should wait here.
   const db = openDatabase(join(dirs.state, DATABASE), budget.part(BUSY_MS).left());
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  const persona = personaSaid(turn, io.env, asked.persona) ?? personaOf(turn, db, log);
+  const persona = personaSaid(turn, io.env, asked.persona) ?? personaOf(turn, db, dirs.config, log);
   if (persona === null) return;
   noteActivity(dirs.run, persona, turn.event);
   const call: Call = { asked, io, log, turn, persona, db: hurried(db, budget), ...dirs, budget };
@@ -103,8 +103,8 @@ interface Call {
   readonly budget: Budget;
 }
 
-function personaOf(turn: Turn, db: Database, log: Log): string | null {
-  const known = personaKept(turn, keptSessions(db));
+function personaOf(turn: Turn, db: Database, config: string, log: Log): string | null {
+  const known = personaKept(turn, keptSessions(db), config);
   switch (known.is) {
     case 'known':
       return known.persona;
@@ -159,7 +159,7 @@ async function boundary(call: Call): Promise<void> {
   let waiting = NOTHING_WAITS;
   if (carries.text) {
     try {
-      queuesOf(db, state, items, log, budget.part(LOCK_WAIT_MS).left())(name, session);
+      queuesOf(db, { state, config }, items, log, budget.part(LOCK_WAIT_MS).left())(name, session);
     } catch (error) {
       if (error instanceof Fault && error.code === 'database') throw error; // nothing else will go either
       log.warn(`queued items wait for the next time: ${error instanceof Error ? error.message : String(error)}`);

@@ -1,4 +1,5 @@
 import type { Turn } from '../../../core/hooks/index.ts';
+import { inboxesOf } from '../../hook/index.ts';
 import type { Session, Sessions } from '../../open/index.ts';
 import type { Io } from '../command.ts';
 import { personaOfProcess } from '../inbox-who.ts';
@@ -15,12 +16,16 @@ export type Known =
   | { readonly is: 'ambiguous'; readonly personas: readonly string[] };
 
 /** Whose agent asks, as sessions were announced: the one with this id, else whoever works in this folder. */
-export function personaKept({ session, cwd }: Turn, sessions: Sessions): Known {
+export function personaKept({ session, cwd }: Turn, sessions: Sessions, config: string): Known {
   const all = sessions.all().toSorted((a, b) => b.announcedAt - a.announcedAt);
   const byId = session === null ? undefined : all.find(({ id }) => id === session);
   if (byId !== undefined) return { is: 'known', persona: byId.persona };
   const here = all.filter((one: Session) => one.endedAt === null && cwd !== null && one.cwd === cwd);
-  const personas = [...new Set(here.map(({ persona }) => persona))];
+  // One of the local hive is kept by its name or by its id, and is one persona; the newest form is as good as any.
+  const byInbox = new Map(
+    here.toReversed().map(({ persona }) => [JSON.stringify(inboxesOf(persona, config)), persona]),
+  );
+  const personas = [...byInbox.values()];
   const [persona] = personas;
   if (persona === undefined) return { is: 'nobody' };
   return personas.length > 1 ? { is: 'ambiguous', personas } : { is: 'known', persona };
