@@ -91,3 +91,27 @@ test('seed 26: an idle agent is nudged once by the tray process when something i
     bell.close();
   }
 });
+
+test('a script that an earlier install wrote goes on as it did, and status says that it is old', async () => {
+  using home = local();
+  const hook = await installed(home);
+  const status = () =>
+    home.run(['hook', 'status', '--harness', 'claude'], { env: { CLAUDE_CONFIG_DIR: home.at('claude') } });
+  assert.equal((await status()).code, 0);
+  const script = home.at('hook/hivebar-hook');
+  const now = readFileSync(script, 'utf8');
+  const before = now
+    .replace("/app/cli/hook.node.ts'", "/app/cli/hivebar.node.ts'")
+    .replace("trap 'drain; exit 0' 0", "trap 'exit 0' 0");
+  assert.notEqual(before, now);
+  writeFileSync(script, before);
+  const { code, stdout } = await status();
+  assert.equal(code, 1);
+  assert.match(stdout, /its script is old: run hivebar hook install/);
+  const said = ['--type', 'alert', '--priority', '0', 'told by the old one'];
+  const pushed = await home.run(['inbox', 'push', '--to', 'ada', ...said]);
+  assert.equal(pushed.code, 0, pushed.stderr);
+  assert.match(hook('PostToolUse'), /additionalContext.*told by the old one/);
+  await installed(home);
+  assert.deepEqual([(await status()).code, readFileSync(script, 'utf8')], [0, now]);
+});
