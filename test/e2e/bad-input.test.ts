@@ -25,9 +25,17 @@ async function installed(home: TrayHome, harness: HarnessName, ...more: readonly
   return one;
 }
 
-function call({ settings, session, folder, home }: Agent, event: string, command = commandFor(settings, event)) {
+async function call(
+  { settings, session, folder, home }: Agent,
+  event: string,
+  command = commandFor(settings, event),
+): Promise<ByShell> {
   const stdin = JSON.stringify({ session_id: session, hook_event_name: event, cwd: folder, tool_name: 'Bash' });
-  return byShell(command, stdin, { HOME: home.home, PATH: process.env.PATH }, folder);
+  for (let left = 5; ; left -= 1) {
+    const called = await byShell(command, stdin, { HOME: home.home, PATH: process.env.PATH }, folder);
+    // On a busy machine it may have had no time to read stdin.
+    if (left === 0 || !called.stderr.includes('no JSON object')) return called;
+  }
 }
 
 /** The harness goes on, and at most one line says why. */
