@@ -32,6 +32,7 @@ export const FAULTS = {
   'relay-token': { next: 'put the token of the NATS server into the file that nats.tokenFile names' },
   'relay-server': { next: 'run nats-server 2.9 or newer, with JetStream and a directory for it' },
   'relay-stream': { next: 'look at the stream INBOX_EVENTS: its subjects must be inbox.>' },
+  garden: { next: 'correct that file or move it away; its neighbours are not touched by it' },
   usage: { next: 'see --help' },
   internal: { next: 'report this with the log' },
 } as const satisfies Record<string, { next: string }>;

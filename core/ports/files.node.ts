@@ -32,6 +32,7 @@ export const realFiles: Files = {
   fdatasync: (fd) => fs.fdatasyncSync(fd),
   close: (fd) => fs.closeSync(fd),
   rename: (from, to) => fs.renameSync(from, to),
+  link: (from, to) => fs.linkSync(from, to),
   unlink: (path) => fs.unlinkSync(path),
   mkdirAll: (path, mode) => {
     fs.mkdirSync(path, { recursive: true, mode });

@@ -26,6 +26,8 @@ export interface Files {
   fdatasync(fd: number): void;
   close(fd: number): void;
   rename(from: string, to: string): void;
+  /** A second name for a file; EEXIST when `to` is there, whatever it is. */
+  link(from: string, to: string): void;
   unlink(path: string): void;
   /** `mode` for every directory it creates; existing ones are left as they are. */
   mkdirAll(path: string, mode: number): void;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { type FakeFiles, fakeFiles, UID } from '../../test/kit/fake-files.ts';
 import { Fault } from '../model/index.ts';
 import { realRandom, silentLog } from '../ports/index.ts';
-import { sweepTemps, writeAtomically } from './atomic-write.ts';
+import { createAtomically, sweepTemps, writeAtomically } from './atomic-write.ts';
 import { realDisk } from './disk.node.ts';
 import type { Disk } from './disk.ts';
 
@@ -138,4 +138,55 @@ test('on the real disk: replaced, private, nothing left over', () => {
   } finally {
     fs.rmSync(dir, { recursive: true, force: true });
   }
+});
+
+describe('a file that must be new', () => {
+  const create = (files: FakeFiles): boolean => createAtomically(diskOf(files), realRandom, PATH, 'new');
+
+  test('is private and complete, and nothing else is left', () => {
+    const files = fakeFiles();
+    assert.equal(create(files), true);
+    assert.equal(files.text(PATH), 'new');
+    assert.deepEqual(files.list('/d'), [PATH]);
+    assert.deepEqual([files.lstat(PATH)?.mode, files.openDescriptors], [0o600, 0]);
+  });
+
+  test('never takes the place of what is there, be it a file or a symlink to nowhere', () => {
+    const files = fakeFiles();
+    files.put(PATH, 'old');
+    assert.equal(create(files), false);
+    assert.equal(files.text(PATH), 'old');
+    assert.deepEqual(files.list('/d'), [PATH]);
+    const linked = fakeFiles();
+    linked.symlink(PATH, '/d/nowhere');
+    assert.equal(create(linked), false);
+    assert.deepEqual(linked.list('/d'), [PATH]);
+  });
+
+  test('is there whole or not at all, whichever call fails', () => {
+    const clean = fakeFiles();
+    clean.mishaps(() => null);
+    create(clean);
+    for (let failing = 0; failing < clean.calls.length; failing += 1) {
+      const files = fakeFiles();
+      files.mishaps((_, index) => (index === failing ? { is: 'fails', code: 'EIO' } : null));
+      try {
+        create(files);
+      } catch (error) {
+        assert.ok(error instanceof Fault, String(error));
+      }
+      assert.match(files.text(PATH) ?? 'new', /^new$/);
+      assert.equal(files.openDescriptors, 0);
+    }
+  });
+
+  test('on the real disk', () => {
+    const directory = fs.mkdtempSync(join(tmpdir(), 'hivebar-create-'));
+    const path = join(directory, 'a', 'record.json');
+    assert.equal(createAtomically(realDisk(silentLog), realRandom, path, 'one'), true);
+    assert.equal(createAtomically(realDisk(silentLog), realRandom, path, 'two'), false);
+    assert.equal(fs.readFileSync(path, 'utf8'), 'one');
+    assert.deepEqual(fs.readdirSync(join(directory, 'a')), ['record.json']);
+    fs.rmSync(directory, { recursive: true });
+  });
 });

@@ -14,6 +14,48 @@ import { PRIVATE_FILE, withDirectories } from './safe-open.ts';
  * @throws Fault `no-space` or `unwritable`; the temporary file is gone unless removing it failed as well.
  */
 export function writeAtomically(disk: Disk, random: Random, path: string, text: string): void {
+  const { files } = disk;
+  throughTemp(disk, random, path, text, (temp) => files.rename(temp, path));
+  try {
+    syncDirectory(disk, dirname(path));
+  } catch (error) {
+    throw ioFault(
+      error,
+      `${path}: written, but a power cut may bring the old one back: ${dirname(path)}`,
+      'unwritable',
+    );
+  }
+}
+
+/**
+ * Makes a file that is not there yet, whole from its first moment, and never replaces one: temporary file, write, fsync, a
+ * link under the final name, fsync of the directory. False: the name is taken, by whatever, and nothing was changed.
+ *
+ * @throws Fault `no-space` or `unwritable`; the temporary file is gone unless removing it failed as well.
+ */
+export function createAtomically(disk: Disk, random: Random, path: string, text: string): boolean {
+  const { files } = disk;
+  let created = true;
+  throughTemp(disk, random, path, text, (temp) => {
+    try {
+      files.link(temp, path);
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') throw error;
+      created = false;
+    }
+    discard(disk, temp);
+  });
+  if (!created) return false;
+  try {
+    syncDirectory(disk, dirname(path));
+  } catch (error) {
+    throw ioFault(error, `${path}: written, but a power cut may take it away: ${dirname(path)}`, 'unwritable');
+  }
+  return true;
+}
+
+/** The text in a temporary file beside `path`, on the disk, for `place` to put under its name. */
+function throughTemp(disk: Disk, random: Random, path: string, text: string, place: (temp: string) => void): void {
   const temp = join(dirname(path), `${tempPrefix(path)}${random.hex(6)}.tmp`);
   const { files } = disk;
   try {
@@ -26,22 +68,13 @@ export function writeAtomically(disk: Disk, random: Random, path: string, text: 
       } finally {
         files.close(fd);
       }
-      files.rename(temp, path);
+      place(temp);
     } catch (error) {
       discard(disk, temp);
       throw error;
     }
   } catch (error) {
     throw ioFault(error, path, 'unwritable');
-  }
-  try {
-    syncDirectory(disk, dirname(path));
-  } catch (error) {
-    throw ioFault(
-      error,
-      `${path}: written, but a power cut may bring the old one back: ${dirname(path)}`,
-      'unwritable',
-    );
   }
 }
 

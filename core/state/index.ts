@@ -1,4 +1,4 @@
-export { sweepTemps, writeAtomically } from './atomic-write.ts';
+export { createAtomically, sweepTemps, writeAtomically } from './atomic-write.ts';
 export {
   type Database,
   laterTransaction,

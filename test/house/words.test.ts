@@ -31,6 +31,7 @@ function said(path: string, text: string): readonly string[] {
 describe('words of the project', () => {
   test('no file names a machine, a registry host or a ticket', () => {
     const texts = projectFiles()
+      .filter((path) => !path.startsWith('test/data/')) // what others made, byte for byte; their home is of nobody
       .map((path) => [path, readFileSync(join(ROOT, path))] as const)
       .filter(([, bytes]) => !bytes.includes(0));
     assert.ok(texts.some(([path]) => path === 'package-lock.json'));

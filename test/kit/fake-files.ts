@@ -193,6 +193,13 @@ export function fakeFiles(): FakeFiles {
       names.delete(from);
       names.set(to, node);
     },
+    link(from, to) {
+      meet('link', from);
+      const node = at(from);
+      at(dirname(to));
+      if (names.has(to)) fail('EEXIST', to);
+      names.set(to, node);
+    },
     unlink(path) {
       meet('unlink', path);
       at(path);
