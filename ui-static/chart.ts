@@ -117,7 +117,7 @@ function plotOf(place: HTMLElement, { from, to, points, states }: PersonaHistory
     },
     axes: [
       { ...axis, values: (_: uPlot, at: readonly number[]) => timesOf(at, end - seconds(from)) },
-      { ...axis, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1e4, 1e5, 1e6, 1e7] },
+      { ...axis, size: 56, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1e4, 1e5, 1e6, 1e7] },
     ],
     series: [
       {},

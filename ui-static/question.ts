@@ -53,6 +53,7 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
       if (isLost && article.contains(focused) && element instanceof HTMLElement) element.focus();
     };
     isGoing = true;
+    host.say('', 'well');
     fieldset.disabled = true; // of two clicks the second is none
     try {
       const said = (await act('decide', { decision: id, ...reply })) as { accepted: boolean; decision: DecisionWire };

@@ -190,6 +190,7 @@ test('text alone asks again with what was said; the last time it closes; with an
   const again = page.locator('.decision', { hasText: 'Asked again (2 of 2) after this guidance: a third way' });
   await again.waitFor(WAIT);
   assert.equal(outcome(asked, first), 'resolved "a third way"');
+  assert.equal(await page.getByRole('button', { name: 'Dismiss' }).count(), 0, 'what was sent is not kept');
   await again.getByLabel('Guidance: close with it').fill('leave it');
   await again.getByRole('button', { name: 'Close with it' }).click();
   await page.locator('.said', { hasText: /^Answered by operator: leave it$/ }).waitFor(WAIT);
@@ -267,17 +268,20 @@ test('focus, half-written text, an open context and the element itself survive e
 test('without the token only who asks is told; the words come when it is given, and a bad one asks for it again', async (t) => {
   await using asked = await asking();
   asked.ask({ prompt: 'SECRET-PROMPT', context: 'SECRET-CONTEXT', options: [{ id: 'a', label: 'SECRET-OPTION' }] });
+  asked.ask({ persona: 'nobody-watched' });
   const off = await open(t, asked, false, { javaScriptEnabled: false });
   const opened = await open(t, asked, false);
   if (opened === null || off === null) return;
   for (const { page } of [off, opened]) {
-    assert.match((await articles(page).allInnerTexts()).join(), /^ada asks\s+(just now|\d s ago)\s+23 h left$/);
+    assert.match((await articles(page).allInnerTexts())[0] ?? '', /^ada asks\s+(just now|\d s ago)\s+23 h left$/);
     assert.match(
       (await page.locator('#decisions-words').allInnerTexts()).join(),
       /^Questions and answers need the token\./,
     );
     assert.doesNotMatch(await page.content(), /SECRET/);
   }
+  const links = await off.page.locator('.decision a').evaluateAll((all) => all.map((a) => a.getAttribute('href')));
+  assert.deepEqual(links, ['#persona=ada', null], 'who is not watched has no card to lead to');
   const { page } = opened;
   await page.getByRole('button', { name: 'Give the token' }).click();
   const given = page.getByLabel('The token of this Hivebar');
@@ -290,13 +294,14 @@ test('without the token only who asks is told; the words come when it is given, 
   await page.getByRole('button', { name: 'SECRET-OPTION' }).waitFor({ timeout: 10_000 });
   assert.equal(await page.locator('#decisions-words').isVisible(), false);
   // the program was started anew: the token is another, and nothing that was written is lost
-  await page.getByRole('textbox', { name: 'Guidance' }).fill('kept');
+  const first = page.getByRole('textbox', { name: 'Guidance' }).first();
+  await first.fill('kept');
   await page.evaluate("localStorage.setItem('hivebar-token', 'of yesterday')");
   await page.getByRole('button', { name: 'SECRET-OPTION' }).click();
   await said(page, 'SECRET-PROMPT', 'The token is needed for this.');
   await given.fill(TOKEN);
   await given.press('Enter');
-  assert.equal(await page.getByRole('textbox', { name: 'Guidance' }).inputValue(), 'kept');
+  assert.equal(await first.inputValue(), 'kept');
   await page.getByRole('button', { name: 'SECRET-OPTION' }).click();
   await said(page, 'SECRET-PROMPT', 'Answered by operator: SECRET-OPTION\nand in words: kept');
 });
