@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -116,6 +125,14 @@ describe('the published package', () => {
       loaded.filter((name) => dear.test(name)),
       [],
     );
+  });
+
+  test('holds nobody up with a hook whose code is gone: 0, and one line', () => {
+    const alone = join(folder, 'alone.cjs');
+    copyFileSync(join(installed(), 'dist', 'hook.cjs'), alone);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [alone, 'hook'], { encoding: 'utf8', input: '{}' });
+    assert.deepEqual([status, stdout], [0, '']);
+    assert.match(stderr, /^hivebar hook: .*hook-now\.cjs.*\n$/);
   });
 
   test('is also installed under the name of the Kijito specification, as the headless watcher', async () => {
