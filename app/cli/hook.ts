@@ -12,6 +12,7 @@ export const command: Command = {
     '  --harness claude|codex       which program asks',
     '  --event EVENT                SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PreCompact, Stop, SessionEnd;',
     '                               what stdin says goes before it',
+    '                               codex also: notify JSON, as its setting notify appends it: the turn is over, and no more',
     '  --persona PERSONA            whom it is for, where neither stdin nor HIVEBAR_PERSONA says it (default: whoever is',
     '                               announced with this session, or works alone in this folder)',
     '  --deliver inject|doorbell    contents, or only that there is something (default inject)',

@@ -15,6 +15,7 @@ export {
   type HookEvent,
   harnessOf,
   hookEventOf,
+  notifiedTurn,
   type Reply,
   type Turn,
 } from './harness/index.ts';

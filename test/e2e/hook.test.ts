@@ -477,6 +477,48 @@ describe('a persona of another source', () => {
   });
 });
 
+describe("Codex's older setting notify", () => {
+  const COMPLETE = { type: 'agent-turn-complete', 'thread-id': 't1', 'turn-id': '7', 'input-messages': ['x'] };
+  const notify = (m: HookMachine, text: string, ...flags: readonly string[]) =>
+    m.hivebar(['hook', '--harness', 'codex', '--event', 'notify', ...flags, text]);
+
+  test('notes that the agent stopped, shows nothing, holds nothing and drains nothing', async () => {
+    using m = hookMachine();
+    await holdAda(m);
+    await push(m, 'urgent', '--priority', '0');
+    await m.hook('UserPromptSubmit', { session_id: 't1' }, { ...ADA, harness: 'codex' });
+    await push(m, 'more', '--priority', '0');
+    passed(
+      await notify(m, JSON.stringify({ ...COMPLETE, cwd: m.cwd, 'last-assistant-message': null }), '--persona', 'ada'),
+    );
+    assert.equal(readFileSync(m.home.at('run/activity/ada'), 'utf8'), 'Stop\n');
+    assert.equal(pending(m), 1);
+  });
+
+  test('knows whose thread it is, by its id or the folder', async () => {
+    using m = hookMachine();
+    await m.hivebar(['session', 'set', 'bo', '--id', 't1', '--cwd', '/', '--pid', String(process.pid)]);
+    await m.hivebar(['session', 'set', 'cy', '--id', 't2', '--cwd', m.cwd, '--pid', String(process.pid)]);
+    passed(await notify(m, JSON.stringify({ ...COMPLETE, cwd: m.cwd })));
+    assert.equal(readFileSync(m.home.at('run/activity/bo'), 'utf8'), 'Stop\n');
+    passed(await notify(m, JSON.stringify({ ...COMPLETE, 'thread-id': 't9', cwd: m.cwd })));
+    assert.equal(readFileSync(m.home.at('run/activity/cy'), 'utf8'), 'Stop\n');
+  });
+
+  test('of another type is passed over; what is no JSON object, and another harness, is a line on stderr', async () => {
+    using m = hookMachine();
+    passed(await notify(m, '{"type": "approval-requested"}', '--persona', 'ada'));
+    assert.equal(m.home.text('run/activity/ada'), '');
+    silentWith(/no JSON object: "hello"/, await notify(m, 'hello', '--persona', 'ada'));
+    const claude = await m.hivebar(['hook', '--harness', 'claude', '--event', 'notify', '{}']);
+    silentWith(/--event notify: only codex has it/, claude);
+    silentWith(
+      /the JSON that says what happened is missing/,
+      await m.hivebar(['hook', '--harness', 'codex', '--event', 'notify']),
+    );
+  });
+});
+
 test('a person who calls it by mistake is told what is wrong', async () => {
   using m = hookMachine();
   const { code, stdout } = await m.hivebar(['hook', '--help']);

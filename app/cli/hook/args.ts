@@ -5,28 +5,45 @@ export interface HookArgs {
   /** As it was given; stdin may name another. Null: only stdin says it. */
   readonly event: string | null;
   readonly persona: string | null;
+  /** What Codex's `notify` appended, which is all there is then; null: an event, whose input is on stdin. */
+  readonly notification: string | null;
   readonly delivery: 'inject' | 'doorbell';
   readonly onStop: 'continue' | 'leave';
 }
+
+/** In place of an event: a word behind all flags says what happened. */
+const NOTIFY = 'notify';
 
 const FLAGS = ['--harness', '--event', '--persona', '--deliver', '--on-stop', '--harness-version'] as const;
 type Flag = (typeof FLAGS)[number];
 
 /** @throws Error which names the flag and the value */
 export function hookArgs(args: readonly string[]): HookArgs {
-  const values = valuesIn(args);
+  const [values, notification] = notifiedIn(args);
   const name = values['--harness'];
   if (name === undefined) throw new Error(`--harness: which? Say ${HARNESS_NAMES.join(' or ')}`);
   const harness = harnessOf(name, values['--harness-version'] ?? null);
   if (harness === null) throw new Error(`--harness ${name}: must be ${HARNESS_NAMES.join(' or ')}`);
   const event = values['--event'];
-  if (event !== undefined && hookEventOf(event) === null) throw new Error(`--event ${event}: is not known here`);
+  if (notification !== null && name !== 'codex') throw new Error(`--event ${NOTIFY}: only codex has it`);
+  if (notification === null && event !== undefined && hookEventOf(event) === null)
+    throw new Error(`--event ${event}: is not known here`);
   const delivery = values['--deliver'] ?? 'inject';
   if (delivery !== 'inject' && delivery !== 'doorbell')
     throw new Error(`--deliver ${delivery}: must be inject or doorbell`);
   const onStop = values['--on-stop'] ?? 'continue';
   if (onStop !== 'continue' && onStop !== 'leave') throw new Error(`--on-stop ${onStop}: must be continue or leave`);
-  return { harness, event: event ?? null, persona: values['--persona'] || null, delivery, onStop };
+  return { harness, event: event ?? null, persona: values['--persona'] || null, notification, delivery, onStop };
+}
+
+function notifiedIn(args: readonly string[]): readonly [Partial<Record<Flag, string>>, string | null] {
+  const last = args.at(-1);
+  const before = args.slice(0, -1);
+  const isNotify = (words: readonly string[]): boolean =>
+    words.some((word, i) => word === `--event=${NOTIFY}` || (word === '--event' && words[i + 1] === NOTIFY));
+  if (last !== undefined && isNotify(before)) return [valuesIn(before), last];
+  if (isNotify(args)) throw new Error(`--event ${NOTIFY}: the JSON that says what happened is missing`);
+  return [valuesIn(args), null];
 }
 
 /** `--flag value` and `--flag=value`, as `parseArgs` of node:util reads them, which takes as long to load as all of this. */

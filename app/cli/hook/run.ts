@@ -36,6 +36,7 @@ import { type AskGates, askGates, OPEN_WAY, wouldHold } from './gates.ts';
 import { hurried } from './hurried.ts';
 import { folderOf, type Kept, keptOf, sweep } from './kept.ts';
 import { mailFor, type Told } from './mail.ts';
+import { notified } from './notified.ts';
 import { stdinText } from './stdin.node.ts';
 import { BEFORE_STOP, bell, holding, noteOf } from './texts.ts';
 import { personaKept, personaSaid } from './whose.ts';
@@ -62,7 +63,8 @@ const NOTHING_WAITS: Waiting = { items: [], told: () => {} };
  */
 export async function runHook(asked: HookArgs, io: Io, log: Log): Promise<void> {
   const budget = budgetOf(realClock, WAITS_MS);
-  const { harness } = asked;
+  const { harness, notification } = asked;
+  if (notification !== null) return notified(notification, asked.persona, io.env, log);
   const stdin = await stdinText(budget.part(STDIN_MS));
   const turn = harness.turn(stdin, asked.event ?? '');
   if (turn instanceof Fault) throw turn;

@@ -3,6 +3,7 @@ import { codex } from './codex.ts';
 import type { Harness } from './harness.ts';
 import { versionIn } from './version.ts';
 
+export { notifiedTurn } from './codex-notify.ts';
 export { HOOK_EVENTS, type HookEvent, hookEventOf } from './event.ts';
 export type { Answer, Carries, Harness, Reply } from './harness.ts';
 export type { Turn } from './turn.ts';
