@@ -26,7 +26,7 @@ interface Entry {
   overAt: number | null;
 }
 
-/** So many are in sight at once, and those that press. */
+/** So many are in sight at once, and those that are urgent or waited for. */
 const FIRST = 6;
 const LIMIT = 1000;
 const LIMIT_OVER = 100;
@@ -194,7 +194,7 @@ export function startAsked(needToken: () => void): Asked {
     let folded = 0;
     for (const { article, fragment, question, overAt } of order) {
       const isHere = only === null || fragment === only;
-      const presses = article.dataset.flags?.includes('pressing') === true || overAt !== null;
+      const presses = article.dataset.flags !== '' || overAt !== null;
       const isFolded = isHere && !all && shown >= FIRST && !presses && question?.isWritten !== true;
       if (isFolded) folded += 1;
       else if (isHere) shown += 1;
