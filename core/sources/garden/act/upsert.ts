@@ -1,0 +1,148 @@
+import type { Instant } from '../../../model/index.ts';
+import { createAtomically, writeAtomically } from '../../../state/index.ts';
+import { gardenFault } from '../fault.ts';
+import {
+  BACKENDS,
+  type Backend,
+  booleanIn,
+  type Defect,
+  type Identity,
+  identityOf,
+  type MetaRecord,
+  type Places,
+  parentIn,
+  recordFile,
+  scanFor,
+  textIn,
+  textOrNullIn,
+  utcOf,
+  wordIn,
+} from '../read/index.ts';
+import type { Hand } from './hand.ts';
+import { migrateReceipts } from './receipts.ts';
+import { recordText } from './texts.ts';
+
+/** Three values: undefined keeps what is there, null clears it, a text sets it (garden contract 4). */
+export interface UpsertInput {
+  readonly backend: string;
+  readonly nativeSessionId: string;
+  readonly cwd: string;
+  readonly model?: string | null | undefined;
+  readonly transcriptPath?: string | null | undefined;
+  readonly parentGardenId?: string | null | undefined;
+  readonly isEntwurf?: boolean | undefined;
+}
+
+/** The schemas that are written. */
+export type Written = 2 | 3;
+
+export interface Upserted {
+  readonly action: 'create' | 'attach';
+  readonly record: Identity;
+  readonly path: string;
+  /** Records that could not be asked whether they are the session's. */
+  readonly skipped: readonly Defect[];
+}
+
+const MINTINGS = 5;
+
+/**
+ * Makes a native session a citizen, or brings its record up to date. Which of both is decided by whether there is a record
+ * of the session, so a second call changes nothing but times. Receipts inside a v1 record are in the mailbox before the
+ * record loses them.
+ * @throws Fault `garden` for input that breaks the rules, two records of the session, another backend, a record whose file
+ *   has another name, or a rewrite that would lose something; `unwritable` and `no-space` from the disk
+ */
+export function upsert(hand: Hand, places: Places, input: UpsertInput, schema: Written = 2): Upserted {
+  const { found, skipped } = scanFor(hand.disk, places.sessions, input.nativeSessionId);
+  const now = hand.clock.now();
+  if (found === null) {
+    const record = create(hand, places, fresh(input, schema, now), now);
+    return { action: 'create', record, path: recordFile(places.sessions, record.gardenId), skipped };
+  }
+  const record = attached(found, input, schema, now);
+  const path = recordFile(places.sessions, record.gardenId);
+  if (found.schemaVersion === 1) migrateReceipts(hand, places, found);
+  writeAtomically(hand.disk, hand.random, path, recordText(record));
+  return { action: 'attach', record, path, skipped };
+}
+
+/** A new garden id: the time on the wall and six random hex digits (garden contract 1). */
+export function mintId(hand: Hand, now: Instant): string {
+  return `${hand.localStamp(now)}-${hand.random.hex(3)}`;
+}
+
+/** Never in the place of another citizen: two that are born in one second may draw one id. */
+function create(hand: Hand, places: Places, born: (gardenId: string) => Identity, now: Instant): Identity {
+  for (let minting = 1; minting <= MINTINGS; minting += 1) {
+    const record = born(mintId(hand, now));
+    const path = recordFile(places.sessions, record.gardenId);
+    if (createAtomically(hand.disk, hand.random, path, recordText(record))) return record;
+  }
+  throw gardenFault(`no free garden id under ${places.sessions} in ${MINTINGS} tries`, places.sessions);
+}
+
+function fresh(input: UpsertInput, schema: Written, now: Instant): (gardenId: string) => Identity {
+  const { backend, nativeSessionId, cwd } = sessionIn(input);
+  const model = textOrNullIn(input.model ?? null, 'model');
+  const transcriptPath = textOrNullIn(input.transcriptPath ?? null, 'transcriptPath');
+  const parentGardenId = parentIn(input.parentGardenId ?? null);
+  const isEntwurf = booleanIn(input.isEntwurf ?? false, 'isEntwurf');
+  const createdAt = utcOf(now);
+  return (gardenId) =>
+    inSchema(schema, {
+      schemaVersion: 2,
+      ...{ gardenId, backend, nativeSessionId, cwd, model, transcriptPath, parentGardenId, isEntwurf, createdAt },
+      recordUpdatedAt: createdAt,
+    });
+}
+
+function attached(found: MetaRecord, input: UpsertInput, schema: Written, now: Instant): Identity {
+  const { backend, nativeSessionId, cwd } = sessionIn(input);
+  if (found.backend !== backend) {
+    throw gardenFault(
+      `meta-record identity drift: nativeSessionId "${nativeSessionId}" is bound to backend "${found.backend}" but upsert ` +
+        `input says "${backend}". A native session cannot change backend.`,
+      found.gardenId,
+    );
+  }
+  if (found.schemaVersion === 3 && schema === 2) {
+    throw gardenFault(
+      `${found.gardenId} is a v3 meta-record, which is never rewritten as v2: ask for v3`,
+      found.gardenId,
+    );
+  }
+  const old = identityOf(found);
+  const parent = old.schemaVersion === 2 ? old.parentGardenId : null;
+  const entwurf = old.schemaVersion === 2 && old.isEntwurf;
+  return inSchema(schema, {
+    ...old,
+    schemaVersion: 2,
+    cwd,
+    model: input.model === undefined ? old.model : textOrNullIn(input.model, 'model'),
+    transcriptPath:
+      input.transcriptPath === undefined ? old.transcriptPath : textOrNullIn(input.transcriptPath, 'transcriptPath'),
+    parentGardenId: input.parentGardenId === undefined ? parent : parentIn(input.parentGardenId),
+    isEntwurf: input.isEntwurf === undefined ? entwurf : booleanIn(input.isEntwurf, 'isEntwurf'),
+    recordUpdatedAt: utcOf(now),
+  });
+}
+
+function sessionIn(input: UpsertInput): { backend: Backend; nativeSessionId: string; cwd: string } {
+  return {
+    backend: wordIn(input.backend, BACKENDS, 'backend'),
+    nativeSessionId: textIn(input.nativeSessionId, 'nativeSessionId'),
+    cwd: textIn(input.cwd, 'cwd'),
+  };
+}
+
+/** v3 has no place for a parent: a record that has one stays v2 rather than lose it. */
+function inSchema(schema: Written, identity: Extract<Identity, { schemaVersion: 2 }>): Identity {
+  if (schema === 2) return identity;
+  const { parentGardenId, isEntwurf, ...rest } = identity;
+  if (parentGardenId === null && !isEntwurf) return { ...rest, schemaVersion: 3 };
+  throw gardenFault(
+    `${identity.gardenId}: a v3 meta-record has no parentGardenId and no isEntwurf; clear both first, or write v2`,
+    identity.gardenId,
+  );
+}

@@ -1,0 +1,2 @@
+export * from './act/index.ts';
+export * from './read/index.ts';

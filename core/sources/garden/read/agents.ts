@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import type { Disk } from '../../../state/index.ts';
+import { type Agent, agentOf } from './agent.ts';
+import { readReceiver, readSenders } from './markers.ts';
+import type { Places } from './places.ts';
+import type { MetaRecord } from './record.ts';
+import type { Listener } from './socket.node.ts';
+import type { Processes } from './start-key.ts';
+import type { Defect } from './store.ts';
+
+/** How the machine is asked who lives. */
+export interface Asks {
+  readonly processes: Processes;
+  readonly listenerAt: (path: string, withinMs: number) => Promise<Listener>;
+}
+
+export interface Agents {
+  /** By garden id, one for each record. */
+  readonly agents: ReadonlyMap<string, Agent>;
+  /** Markers that are none. `filename` is below the directory of its kind. */
+  readonly errors: readonly Defect[];
+}
+
+const SOCKET_MS = 1000;
+
+/**
+ * Who of these citizens lives. Markers are read, processes and sockets asked, nothing is changed.
+ * @param unread how many messages wait, by garden id
+ * @throws Fault `unreadable` when the directory of the senders can not be read
+ */
+export async function agentsOf(
+  disk: Disk,
+  places: Places,
+  asks: Asks,
+  records: readonly MetaRecord[],
+  unread: ReadonlyMap<string, number>,
+): Promise<Agents> {
+  const senders = readSenders(disk, places.senders);
+  const errors: Defect[] = [...senders.errors];
+  const named = records.map((record) => {
+    const receiver = readReceiver(disk, places.receivers, record.gardenId);
+    if (receiver.is === 'defect') errors.push({ filename: `${record.gardenId}.json`, message: receiver.why });
+    return { record, receiver, senders: senders.markers.filter(({ gardenId }) => gardenId === record.gardenId) };
+  });
+  const pids = named.flatMap(({ receiver, senders: own }) => [
+    ...(receiver.is === 'marker' ? [receiver.marker.ownerPid] : []),
+    ...own.map(({ ownerPid }) => ownerPid),
+  ]);
+  const processes = await asks.processes(pids);
+  const agents = await Promise.all(
+    named.map(async ({ record, ...markers }) => {
+      const socket = join(places.sockets, `${record.gardenId}.sock`);
+      const listener = record.backend === 'pi' ? await asks.listenerAt(socket, SOCKET_MS) : null;
+      const signs = { ...markers, processes, listener, unread: unread.get(record.gardenId) ?? 0 };
+      return [record.gardenId, agentOf(record, signs)] as const;
+    }),
+  );
+  return { agents: new Map(agents), errors };
+}

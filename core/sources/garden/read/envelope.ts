@@ -1,0 +1,41 @@
+/** What the usual header of a message says. Anybody can write one: it is shown, never believed. */
+export interface Envelope {
+  readonly from: string;
+  /** The text after `session:`, which begins with a garden id when the sender is a citizen. */
+  readonly session: string;
+  readonly at: string;
+  readonly wantsReply: boolean;
+  /** What follows the rule. */
+  readonly text: string;
+}
+
+const FIRST = '[entwurf received ⟵]';
+const LABELS = ['from', 'session', 'at', 'wants reply'] as const;
+const RULE = '─'.repeat(40);
+const LONGEST = 200;
+
+/** The header of six lines in front of a body (garden contract 2); null when it is not exactly that. */
+export function envelopeOf(body: string): Envelope | null {
+  const lines = body.split('\n', 2 + LABELS.length);
+  if (lines[0] !== FIRST || lines[1 + LABELS.length] !== RULE) return null;
+  const [from, session, at, reply] = LABELS.map((label, index) => labelled(lines[index + 1] ?? '', label));
+  if (from == null || session == null || at == null || (reply !== 'yes' && reply !== 'no')) return null;
+  const header = lines.join('\n').length + 1;
+  return { from, session, at, wantsReply: reply === 'yes', text: body.slice(header) };
+}
+
+/** The sender that a body names, without what could wedge a terminal or a spawn; null when it names none. */
+export function senderOf(body: string): string | null {
+  return envelopeOf(body)?.from ?? null;
+}
+
+function labelled(line: string, label: string): string | null {
+  const start = `  ${label}:`;
+  if (!line.startsWith(start)) return null;
+  const value = [...line.slice(start.length).toWellFormed().trim()].filter(isPrintable).slice(0, LONGEST).join('');
+  return value === '' ? null : value;
+}
+
+function isPrintable(character: string): boolean {
+  return !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(character);
+}

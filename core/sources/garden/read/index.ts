@@ -1,0 +1,78 @@
+export { type Agent, type AgentReason, agentOf, type Signs } from './agent.ts';
+export { type Agents, type Asks, agentsOf } from './agents.ts';
+export {
+  BACKENDS,
+  type Backend,
+  CAPABILITIES,
+  type Capability,
+  NATIVE_BACKENDS,
+  type NativeBackend,
+  type WakeMode,
+} from './backends.ts';
+export { type Envelope, envelopeOf, senderOf } from './envelope.ts';
+export { booleanIn, textIn, textOrNullIn, wordIn } from './fields.ts';
+export { gardenIdOf, isGardenId, utcOf } from './id.ts';
+export {
+  type Body,
+  type Box,
+  boxDirectory,
+  createdOf,
+  isAnnounced,
+  lookInBox,
+  type Message,
+  messagesIn,
+  peek,
+  SIGNAL,
+  type Stage,
+  type Strays,
+  straysIn,
+  type Unread,
+} from './mailbox.ts';
+export {
+  type MarkerRead,
+  PROVENANCES,
+  type Provenance,
+  type ReceiverMarker,
+  readReceiver,
+  readSenders,
+  receiverFile,
+  receiverMarkerOf,
+  type SenderMarker,
+  type Senders,
+  senderFile,
+  senderMarkerOf,
+} from './markers.ts';
+export { type Places, type PlacesOptions, placesOf } from './places.ts';
+export { realProcesses } from './processes.node.ts';
+export { RECEIPT_KEYS, type Receipt, readReceipt, receiptFile, receiptOf, shownReceipt } from './receipt.ts';
+export {
+  type Identity,
+  type IdentityV2,
+  type IdentityV3,
+  identityOf,
+  KEYS_V2,
+  KEYS_V3,
+  type MetaRecord,
+  parentIn,
+  type RecordV1,
+  recordOf,
+  SCHEMAS,
+  type Schema,
+  type Times,
+} from './record.ts';
+export { bytesFrom, MOST_BODY, openSmall, ownersOf, statOf } from './small-file.ts';
+export { type Listener, listenerAt } from './socket.node.ts';
+export { isPlausible, type Owner, ownerOf, type Processes, type ProcessState } from './start-key.ts';
+export {
+  type Defect,
+  EVERYTHING,
+  type Listing,
+  listRecords,
+  listStrictly,
+  type Reads,
+  readRecord,
+  recordFile,
+  type Scan,
+  SEED_COMPAT,
+  scanFor,
+} from './store.ts';

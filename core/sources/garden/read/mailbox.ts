@@ -1,0 +1,162 @@
+import { join } from 'node:path';
+import type { Disk } from '../../../state/index.ts';
+import { gardenIdOf, isGardenId } from './id.ts';
+import {
+  bytesFrom,
+  MOST_JSON,
+  namesIn,
+  type Owners,
+  openSmall,
+  ownersOf,
+  readSmall,
+  statOf,
+  wrongWith,
+} from './small-file.ts';
+import type { Defect } from './store.ts';
+
+/** How far a message came: put in, announced by a doorbell, read (garden contract 3). */
+export type Stage = 'fresh' | 'delivered' | 'read';
+
+export interface Message {
+  /** What it is called at every stage: its file's name up to `.msg`. */
+  readonly stem: string;
+  /** Its file's name now. */
+  readonly file: string;
+  readonly stage: Stage;
+}
+
+/** A message that waits to be read. */
+export interface Unread extends Message {
+  /** Bytes. 0: its body is not there yet. */
+  readonly size: number;
+}
+
+export interface Box {
+  /** Sorted by file name, each stem once. */
+  readonly messages: readonly Message[];
+  /** Those that are not read and are regular files, in the order in which they are read. */
+  readonly unread: readonly Unread[];
+  /** What has the name of a message that waits, and is none. */
+  readonly errors: readonly Defect[];
+  /** What `inbox.signal` says: '' when it is armed, then the time of the last message that is whole; null without one. */
+  readonly signal: string | null;
+}
+
+export const SIGNAL = 'inbox.signal';
+const NAME = /^(.+)\.msg(\.delivered)?(\.read)?$/;
+const RANK: Readonly<Record<Stage, number>> = { fresh: 0, delivered: 1, read: 2 };
+
+export const boxDirectory = (mailbox: string, gardenId: string): string => join(mailbox, gardenIdOf(gardenId));
+
+/**
+ * The messages among the names of a box. A listing made while a file is renamed may have it under both names: then the
+ * message is at the later stage.
+ */
+export function messagesIn(names: readonly string[]): readonly Message[] {
+  const byStem = new Map<string, Message>();
+  for (const file of names) {
+    const found = NAME.exec(file);
+    if (found === null) continue;
+    const [, stem = '', delivered, read] = found;
+    const stage = read !== undefined ? 'read' : delivered !== undefined ? 'delivered' : 'fresh';
+    const known = byStem.get(stem);
+    if (known === undefined || RANK[known.stage] < RANK[stage]) byStem.set(stem, { stem, file, stage });
+  }
+  return [...byStem.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
+}
+
+/**
+ * A citizen's box; null when nothing was ever sent to it.
+ * @throws Fault `unreadable` when it can not be read; a symlink in its place is not followed
+ */
+export function lookInBox(disk: Disk, mailbox: string, gardenId: string): Box | null {
+  const directory = boxDirectory(mailbox, gardenId);
+  const there = statOf(disk, directory);
+  if (there === null) return null;
+  if (there.kind !== 'directory') return emptyBox(`is a ${there.kind}, not a directory`, gardenId);
+  const names = namesIn(disk, directory);
+  const owners = ownersOf(disk, directory);
+  const messages = messagesIn(names);
+  const errors: Defect[] = [];
+  const unread: Unread[] = [];
+  for (const message of messages) {
+    if (message.stage === 'read') continue;
+    const stat = statOf(disk, join(directory, message.file));
+    if (stat === null) continue; // renamed meanwhile: the next look has it
+    const why = wrongWith(stat, owners);
+    if (why === null) unread.push({ ...message, size: stat.size });
+    else errors.push({ filename: message.file, message: why });
+  }
+  return { messages, unread, errors, signal: signalIn(disk, directory, owners, errors) };
+}
+
+/** Boxes and other things of the mailbox directory that belong to no citizen. */
+export interface Strays {
+  /** Garden ids without a record. */
+  readonly boxes: readonly string[];
+  /** Names that are no garden ids. */
+  readonly others: readonly string[];
+}
+
+/** @throws Fault `unreadable` when the mailbox directory can not be read */
+export function straysIn(disk: Disk, mailbox: string, citizens: ReadonlySet<string>): Strays {
+  const names = namesIn(disk, mailbox).filter((name) => !citizens.has(name));
+  return { boxes: names.filter(isGardenId), others: names.filter((name) => !isGardenId(name)) };
+}
+
+/** A body as far as it was asked for; `size` is all of it, in bytes. */
+export interface Body {
+  readonly text: string;
+  readonly size: number;
+}
+
+/**
+ * The first bytes of a message, which stays as it is; null when it is not under this name any more.
+ * @param most bytes; a character that is cut is left out
+ */
+export function peek(disk: Disk, mailbox: string, gardenId: string, file: string, most: number): Body | null {
+  if (messagesIn([file]).length === 0 || file.includes('/')) return null;
+  const directory = boxDirectory(mailbox, gardenId);
+  const opened = openSmall(disk, join(directory, file), ownersOf(disk, directory));
+  if (opened.is !== 'open') return null;
+  try {
+    const { size } = opened.stat;
+    return { text: wholeCharacters(bytesFrom(disk, opened.fd, Math.min(size, most)), size > most), size };
+  } finally {
+    disk.files.close(opened.fd);
+  }
+}
+
+const STAMP = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)-[0-9a-f]{6}$/;
+
+/** When a message was put in, as its stem says: `2026-06-14T01:07:24.000Z`; null when it says nothing. */
+export function createdOf(stem: string): string | null {
+  const found = STAMP.exec(stem);
+  return found === null ? null : `${found[1]}:${found[2]}:${found[3]}.${found[4]}`;
+}
+
+/**
+ * Whether the body is known to be whole: it is announced, or the signal, which a sender touches last, is not older. Of any
+ * other the size must stand still from one look to the next (garden contract 3, trap 4).
+ */
+export function isAnnounced({ stem, stage, size }: Unread, signal: string | null): boolean {
+  if (size === 0) return false;
+  if (stage === 'delivered') return true;
+  const created = createdOf(stem);
+  return created !== null && signal !== null && created <= signal.trimEnd();
+}
+
+function emptyBox(message: string, filename: string): Box {
+  return { messages: [], unread: [], errors: [{ filename, message }], signal: null };
+}
+
+function signalIn(disk: Disk, directory: string, owners: Owners, errors: Defect[]): string | null {
+  const file = readSmall(disk, join(directory, SIGNAL), MOST_JSON, owners);
+  if (file.is === 'text') return file.text;
+  if (file.is === 'refused') errors.push({ filename: SIGNAL, message: file.why });
+  return null;
+}
+
+function wholeCharacters(bytes: Buffer, isCut: boolean): string {
+  return new TextDecoder().decode(bytes, { stream: isCut });
+}

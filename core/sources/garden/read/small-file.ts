@@ -1,0 +1,138 @@
+import { O, type Stat } from '../../../ports/index.ts';
+import type { Disk } from '../../../state/index.ts';
+import { errnoOf, ioFault } from '../../../state/index.ts';
+
+/** Longest JSON file of a store that is read. */
+export const MOST_JSON = 256 * 1024;
+/** Longest body of a message that is read whole. */
+export const MOST_BODY = 16 * 1024 * 1024;
+
+/** What a file of the store is. `refused` is about this file alone: its neighbours are read all the same. */
+export type Small =
+  | { readonly is: 'text'; readonly text: string }
+  | { readonly is: 'absent' }
+  | { readonly is: 'refused'; readonly why: string };
+
+/** Whose files are believed; null where there are no user ids. */
+export type Owners = ReadonlySet<number> | null;
+
+const ROOT = 0;
+const CAREFUL = O.RDONLY | O.NOFOLLOW | O.NONBLOCK;
+/** Failures of one file. Any other (too many open files, a disk that fails) is the machine's, and no answer. */
+const OF_THE_FILE = new Set([
+  'ELOOP',
+  'EMLINK',
+  'EACCES',
+  'EPERM',
+  'EISDIR',
+  'ENXIO',
+  'ENODEV',
+  'ENAMETOOLONG',
+  'EINVAL',
+]);
+
+/**
+ * Us, the system, and whoever owns the directory and could put any file in it. Others can place a file only where a
+ * directory is open to everybody, and such a file is not believed.
+ */
+export function ownersOf(disk: Disk, directory: string): Owners {
+  if (disk.uid === null) return null;
+  const there = statOf(disk, directory);
+  return new Set([disk.uid, ROOT, ...(there === null ? [] : [there.uid])]);
+}
+
+/**
+ * A small file as text. Nothing is changed, not even a mode that is too open: the store is not ours. No symlink is
+ * followed, no pipe is waited for.
+ * @param most bytes; a longer file is refused
+ * @throws Fault `unreadable` for what is not about this file
+ */
+export function readSmall(disk: Disk, path: string, most: number, owners: Owners): Small {
+  const opened = openSmall(disk, path, owners);
+  if (opened.is !== 'open') return opened;
+  try {
+    if (opened.stat.size > most) return { is: 'refused', why: `is ${opened.stat.size} bytes long, over ${most}` };
+    return { is: 'text', text: bytesFrom(disk, opened.fd, opened.stat.size).toString('utf8') };
+  } catch (error) {
+    throw ioFault(error, path, 'unreadable');
+  } finally {
+    disk.files.close(opened.fd);
+  }
+}
+
+export type OpenedSmall =
+  | { readonly is: 'open'; readonly fd: number; readonly stat: Stat }
+  | Exclude<Small, { is: 'text' }>;
+
+/** The same up to the descriptor, which is the caller's to close. */
+export function openSmall(disk: Disk, path: string, owners: Owners): OpenedSmall {
+  let fd: number;
+  try {
+    fd = disk.files.open(path, CAREFUL, 0);
+  } catch (error) {
+    return failed(error, path);
+  }
+  const stat = disk.files.fstat(fd);
+  const why = wrongWith(stat, owners);
+  if (why === null) return { is: 'open', fd, stat };
+  disk.files.close(fd);
+  return { is: 'refused', why };
+}
+
+/** Why something is not to be read; null for a regular file of an owner who is believed. */
+export function wrongWith(stat: Stat, owners: Owners): string | null {
+  switch (stat.kind) {
+    case 'symlink':
+      return 'is a symlink, which is never followed';
+    case 'directory':
+      return 'is a directory, not a file';
+    case 'other':
+      return 'is a pipe, socket or device, not a file';
+    case 'file':
+      return owners === null || owners.has(stat.uid)
+        ? null
+        : `belongs to user ${stat.uid}, whose files are not believed`;
+  }
+}
+
+/** So many bytes from the start, fewer when the file became shorter. */
+export function bytesFrom(disk: Disk, fd: number, size: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  let done = 0;
+  while (done < size) {
+    const got = disk.files.read(fd, bytes.subarray(done), done);
+    if (got === 0) break;
+    done += got;
+  }
+  return bytes.subarray(0, done);
+}
+
+function failed(error: unknown, path: string): Exclude<Small, { is: 'text' }> {
+  const code = errnoOf(error);
+  if (code === 'ENOENT') return { is: 'absent' };
+  const fault = ioFault(error, path, 'unreadable');
+  if (!OF_THE_FILE.has(code)) throw fault;
+  return { is: 'refused', why: fault.message.slice(`${path}: `.length) };
+}
+
+/** What a name stands for, itself and not what it points to; null when it is not there. @throws Fault `unreadable` */
+export function statOf(disk: Disk, path: string): Stat | null {
+  try {
+    return disk.files.lstat(path);
+  } catch (error) {
+    throw ioFault(error, path, 'unreadable');
+  }
+}
+
+/**
+ * The names in a directory, sorted; none when it is not there.
+ * @throws Fault `unreadable` for any other reason: that is not an empty store (garden contract 7)
+ */
+export function namesIn(disk: Disk, directory: string): readonly string[] {
+  try {
+    return disk.files.readdir(directory).sort();
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw ioFault(error, directory, 'unreadable');
+  }
+}

@@ -1,0 +1,28 @@
+import { lstatSync } from 'node:fs';
+import { connect } from 'node:net';
+
+/** What a control socket says of whoever should listen there. */
+export type Listener = 'listening' | 'refused' | 'absent' | 'implausible' | 'uncertain';
+
+/** Asks by connecting, and leaves at once. A symlink or a file in the socket's place is not touched (garden contract 7). */
+export async function listenerAt(path: string, withinMs: number): Promise<Listener> {
+  try {
+    const there = lstatSync(path, { throwIfNoEntry: false });
+    if (there === undefined) return 'absent';
+    if (!there.isSocket()) return 'implausible';
+  } catch {
+    return 'uncertain'; // the directory can not be looked into
+  }
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const answer = (listener: Listener): void => {
+      socket.destroy();
+      resolve(listener);
+    };
+    socket.setTimeout(withinMs, () => answer('uncertain'));
+    socket.on('connect', () => answer('listening'));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      answer(error.code === 'ECONNREFUSED' ? 'refused' : error.code === 'ENOENT' ? 'absent' : 'uncertain');
+    });
+  });
+}
