@@ -174,8 +174,8 @@ describe('a body that may still be written', () => {
     ['is not known to be when the signal is older', [{ ...one, stage: 'fresh' }, '2026-06-14T01:07:59.999Z\n'], false],
     ['nor when the signal is only armed', [{ ...one, stage: 'fresh' }, ''], false],
     ['nor without a signal', [{ ...one, stage: 'fresh' }, null], false],
-    ['is whole when a doorbell announced it', [{ ...one, stage: 'delivered' }, null], true],
-    ['is never whole when it is empty', [{ ...one, stage: 'delivered', size: 0 }, null], false],
+    ['nor because a doorbell took it with another', [{ ...one, stage: 'delivered' }, ''], false],
+    ['is never whole when it is empty', [{ ...one, stage: 'fresh', size: 0 }, '2099\n'], false],
     ['is not known to be under a name of its own', [{ ...one, stage: 'fresh', stem: 'by hand' }, '2099\n'], false],
   ];
   for (const [what, given, whole] of cases) test(what, () => assert.equal(isAnnounced(...given), whole));

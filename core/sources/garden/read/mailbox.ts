@@ -136,14 +136,12 @@ export function createdOf(stem: string): string | null {
 }
 
 /**
- * Whether the body is known to be whole: it is announced, or the signal, which a sender touches last, is not older. Of any
- * other the size must stand still from one look to the next (garden contract 3, trap 4).
+ * Whether the body is known to be whole: the signal, which a sender touches last, is not older. Of any other the size must
+ * stand still from one look to the next (garden contract 3, trap 4). A doorbell proves nothing: it takes all there is.
  */
-export function isAnnounced({ stem, stage, size }: Unread, signal: string | null): boolean {
-  if (size === 0) return false;
-  if (stage === 'delivered') return true;
+export function isAnnounced({ stem, size }: Unread, signal: string | null): boolean {
   const created = createdOf(stem);
-  return created !== null && signal !== null && created <= signal.trimEnd();
+  return size > 0 && created !== null && signal !== null && created <= signal.trimEnd();
 }
 
 function emptyBox(message: string, filename: string): Box {

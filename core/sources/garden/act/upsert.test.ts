@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { EXPECTED, EXPECTED_V3, type Garden, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
+import { identityOf, KEYS_V3, readReceipt, readRecord } from '../read/index.ts';
+import { localStamp } from './local-stamp.node.ts';
+import { type UpsertInput, upsert } from './upsert.ts';
+
+const NEW: UpsertInput = { backend: 'codex', nativeSessionId: 'fresh', cwd: '/c' };
+const record = (store: Garden, id: string): ReturnType<typeof identityOf> =>
+  identityOf(readRecord(handAt().disk, store.places.sessions, id));
+const sessionOf = (store: Garden, label: string): { backend: string; nativeSessionId: string } => {
+  const { backend, nativeSessionId } = record(store, idOf(label));
+  return { backend, nativeSessionId };
+};
+
+describe('an upsert', () => {
+  test('of a session that is known keeps who it is, follows its folder, and takes three values', () => {
+    using store = garden('store');
+    const id = idOf('cc-mixed');
+    const before = record(store, id);
+    const session = { ...sessionOf(store, 'cc-mixed'), cwd: '/elsewhere' };
+    const put = (more: Partial<UpsertInput>): unknown =>
+      upsert(handAt({ now: '2027-01-01T00:00:00.000Z' }), store.places, { ...session, ...more }).record;
+    const kept = { ...before, cwd: '/elsewhere', recordUpdatedAt: '2027-01-01T00:00:00.000Z' };
+    assert.deepEqual(put({}), kept);
+    assert.deepEqual(put({ model: undefined, isEntwurf: undefined }), kept);
+    assert.deepEqual(put({ model: null }), { ...kept, model: null });
+    const set = { model: 'm', transcriptPath: '/t', parentGardenId: idOf('pi-parent'), isEntwurf: true };
+    assert.deepEqual(put(set), { ...kept, ...set });
+    assert.deepEqual(put({}), { ...kept, ...set });
+    assert.deepEqual(put({ parentGardenId: null, transcriptPath: null, isEntwurf: false }), {
+      ...kept,
+      model: 'm',
+      transcriptPath: null,
+    });
+    assert.deepEqual(record(store, id), { ...kept, model: 'm', transcriptPath: null });
+  });
+
+  test('twice of a new session makes one citizen', () => {
+    using store = garden();
+    const first = upsert(handAt(), store.places, NEW);
+    const second = upsert(handAt(), store.places, NEW);
+    assert.deepEqual([first.action, second.action], ['create', 'attach']);
+    assert.deepEqual(readdirSync(store.places.sessions), [`${first.record.gardenId}.meta.json`]);
+    assert.match(first.record.gardenId, /^20260614T150000-[0-9a-f]{6}$/);
+  });
+
+  test('never takes the place of a citizen who drew the same id', () => {
+    using store = garden('store');
+    const taken = idOf('cc-never-armed');
+    const before = readFileSync(join(store.places.sessions, `${taken}.meta.json`), 'utf8');
+    const hand = handAt({ now: '2026-06-14T01:00:37.000Z', hex: ['626df8', '626df8', 'abcdef'] });
+    assert.equal(upsert(hand, store.places, NEW).record.gardenId, '20260614T100037-abcdef');
+    assert.equal(readFileSync(join(store.places.sessions, `${taken}.meta.json`), 'utf8'), before);
+    const unlucky = handAt({ now: '2026-06-14T01:00:37.000Z', hex: Array(9).fill('626df8') });
+    const other = { ...NEW, nativeSessionId: 'another' };
+    assert.throws(() => upsert(unlucky, store.places, other), {
+      code: 'garden',
+      message: /no free garden id .* 5 tries/,
+    });
+  });
+
+  test('names the neighbours it could not ask, and goes on', () => {
+    using store = garden('store');
+    const { action, skipped } = upsert(handAt(), store.places, NEW);
+    assert.equal(action, 'create');
+    assert.equal(skipped.length, 5);
+  });
+
+  const errors: readonly (readonly [keyof typeof EXPECTED.upsertErrors, UpsertInput])[] = [
+    ['duplicate', { ...NEW, nativeSessionId: 'dup-native' }],
+    ['backendDrift', { ...NEW, nativeSessionId: '0f3c9d1e-77aa-4b10-9c55-000000000003' }],
+    ['badBackend', { ...NEW, backend: 'gemini' }],
+  ];
+  for (const [what, input] of errors) {
+    test(`${what}: what the reference throws, and nothing is changed`, () => {
+      using store = garden('store');
+      const before = store.tree();
+      const message = store.said(EXPECTED.upsertErrors[what].error);
+      assert.throws(() => upsert(handAt(), store.places, input), { code: 'garden', message });
+      assert.deepEqual(store.tree(), before);
+    });
+  }
+
+  const bad: readonly (readonly [string, Partial<UpsertInput>, RegExp])[] = [
+    ['an empty folder', { cwd: '' }, /"cwd" must be a non-empty string/],
+    ['an empty session', { nativeSessionId: '' }, /"nativeSessionId" must be/],
+    ['an empty model', { model: '' }, /"model" must be a non-empty string or null/],
+    ['a parent that leads out of the store', { parentGardenId: '../x' }, /"parentGardenId" must be null or match/],
+    ['a session whose record has drifted', { nativeSessionId: 'n-drift', backend: 'claude-code' }, /drift: 2026/],
+  ];
+  for (const [what, input, why] of bad) {
+    test(`with ${what} changes nothing`, () => {
+      using store = garden('store');
+      const before = store.tree();
+      assert.throws(() => upsert(handAt(), store.places, { ...NEW, ...input }), { code: 'garden', message: why });
+      assert.deepEqual(store.tree(), before);
+    });
+  }
+});
+
+describe('an upsert of v1', () => {
+  test('moves its receipts into the mailbox, where what is there already wins', () => {
+    using store = garden('store');
+    const id = idOf('v1-claude');
+    upsert(handAt(), store.places, { ...sessionOf(store, 'v1-claude'), cwd: '/c' });
+    assert.equal(record(store, id).schemaVersion, 2);
+    const text = readFileSync(join(store.places.mailbox, id, 'state.json'), 'utf8');
+    assert.equal(
+      text,
+      `{\n  "schemaVersion": 1,\n  "gardenId": "${id}",\n  "lastEnqueuedAt": "2026-06-01T08:00:00.000Z",\n` +
+        '  "lastDeliveredAt": "2026-06-01T08:00:05.000Z",\n  "lastReadAt": null\n}\n',
+    );
+  });
+
+  test('without receipts leaves no mailbox behind', () => {
+    using store = garden('store');
+    upsert(handAt(), store.places, { ...sessionOf(store, 'v1-agy'), cwd: '/c' });
+    assert.equal(store.box(idOf('v1-agy')), null);
+  });
+
+  test('loses no receipt when the record can not be written, nor when the receipt can not', () => {
+    using store = garden('store');
+    const id = idOf('v1-claude');
+    const session = { ...sessionOf(store, 'v1-claude'), cwd: '/c' };
+    const { disk, ...hand } = handAt();
+    const failing = (at: string): typeof disk => ({
+      ...disk,
+      files: {
+        ...disk.files,
+        rename: (from, to) => {
+          if (to.endsWith(at)) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+          disk.files.rename(from, to);
+        },
+      },
+    });
+    assert.throws(() => upsert({ ...hand, disk: failing('state.json') }, store.places, session), {
+      code: 'unwritable',
+    });
+    assert.equal(readRecord(disk, store.places.sessions, id).schemaVersion, 1);
+    assert.throws(() => upsert({ ...hand, disk: failing('.meta.json') }, store.places, session), {
+      code: 'unwritable',
+    });
+    assert.equal(readRecord(disk, store.places.sessions, id).schemaVersion, 1);
+    assert.equal(readReceipt(disk, store.places.mailbox, id).lastEnqueuedAt, '2026-06-01T08:00:00.000Z');
+    assert.deepEqual(
+      readdirSync(store.places.sessions).filter((name) => name.startsWith('.')),
+      [],
+    );
+  });
+
+  test('whose receipt file is none stays v1', () => {
+    using store = garden('store');
+    const id = idOf('v1-claude');
+    const session = { ...sessionOf(store, 'v1-claude'), cwd: '/c' };
+    execFileSync('mkdir', [join(store.places.mailbox, id)]);
+    writeFileSync(join(store.places.mailbox, id, 'state.json'), '{');
+    assert.throws(() => upsert(handAt(), store.places, session), { code: 'garden', message: /^mailbox receipt state/ });
+    assert.equal(readRecord(handAt().disk, store.places.sessions, id).schemaVersion, 1);
+  });
+});
+
+describe('the third schema', () => {
+  test('has the keys of the newer generation in its order', () => {
+    using store = garden();
+    const { path } = upsert(handAt(), store.places, NEW, 3);
+    assert.deepEqual(Object.keys(JSON.parse(readFileSync(path, 'utf8')) as object), [...KEYS_V3]);
+    assert.deepEqual([...KEYS_V3], Object.keys(EXPECTED_V3.list.identities[0] ?? {}));
+  });
+
+  test('is never rewritten as v2; v2 becomes v3 unless it would lose its parent', () => {
+    using store = garden('store-v3');
+    const session = { backend: 'codex', nativeSessionId: 'thr-31', cwd: '/c' };
+    const before = store.tree();
+    assert.throws(() => upsert(handAt(), store.places, session), { code: 'garden', message: /never rewritten as v2/ });
+    assert.deepEqual(store.tree(), before);
+    assert.equal(upsert(handAt(), store.places, session, 3).record.schemaVersion, 3);
+
+    using older = garden('store');
+    const child = { ...sessionOf(older, 'pi-child'), cwd: '/c' };
+    assert.throws(() => upsert(handAt(), older.places, child, 3), { code: 'garden', message: /has no parentGardenId/ });
+    const cleared = { ...child, parentGardenId: null, isEntwurf: false };
+    assert.equal(upsert(handAt(), older.places, cleared, 3).record.schemaVersion, 3);
+    const v1 = { ...sessionOf(older, 'v1-claude'), cwd: '/c' };
+    assert.equal(upsert(handAt(), older.places, v1, 3).record.schemaVersion, 3);
+    assert.ok(existsSync(join(older.places.mailbox, idOf('v1-claude'), 'state.json')));
+  });
+});
+
+test('what is written is private, also where everything is open', () => {
+  using store = garden('store');
+  const path = join(store.places.sessions, `${idOf('cc-read')}.meta.json`);
+  chmodSync(path, 0o666);
+  upsert(handAt(), store.places, { ...sessionOf(store, 'cc-read'), cwd: '/c' });
+  assert.match(String(store.tree()[`meta-sessions/${idOf('cc-read')}.meta.json`]), /^100600 /);
+});
+
+test('a garden id begins with the time on the wall of the machine', () => {
+  const file = fileURLToPath(import.meta.resolve('./local-stamp.node.ts'));
+  const script = `import(${JSON.stringify(file)}).then((m) => console.log(m.localStamp(Date.parse('2026-06-14T15:00:37.999Z'))))`;
+  for (const [zone, stamp] of [
+    ['Asia/Seoul', '20260615T000037'],
+    ['America/New_York', '20260614T110037'],
+  ]) {
+    const out = execFileSync(process.execPath, ['-e', script], { env: { ...process.env, TZ: zone }, encoding: 'utf8' });
+    assert.equal(out.trim(), stamp);
+  }
+  assert.match(localStamp(Date.now()), /^\d{8}T\d{6}$/);
+});
