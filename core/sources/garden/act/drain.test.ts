@@ -95,6 +95,21 @@ describe('what can not be read is left, said, and in nobody else’s way', () =>
     assert.equal(readFileSync(join(box, first), 'utf8'), 'again');
   });
 
+  test('nor is one that appears while a message is opened', async () => {
+    using store = garden('store');
+    const archived = join(store.places.mailbox, id, '2026-06-14T01-08-01-000Z-33f351.msg.read');
+    const hand = handAt();
+    const open = (path: string, flags: number, mode: number): number => {
+      if (`${path}.read` === archived) writeFileSync(archived, 'archived');
+      return hand.disk.files.open(path, flags, mode);
+    };
+    const disk = { ...hand.disk, files: { ...hand.disk.files, open } };
+    const { messages, left } = await drain({ ...hand, disk }, store.places, id, signal);
+    assert.equal(messages.length, 1);
+    assert.match(left[0]?.message ?? '', /^would take the place of /);
+    assert.equal(readFileSync(archived, 'utf8'), 'archived');
+  });
+
   test('a receipt that is none stops a drain before anything is moved', async () => {
     using store = garden('store');
     const spoilt = idOf('state-badjson');
