@@ -84,6 +84,15 @@ describe('what can not be read is left, said, and in nobody else’s way', () =>
     });
   }
 
+  test('a box that is a symlink', async () => {
+    using store = garden('store');
+    symlinkSync(id, join(store.places.mailbox, idOf('cc-never-armed')));
+    const before = store.tree();
+    const drained = drain(handAt(), store.places, idOf('cc-never-armed'), signal);
+    await assert.rejects(drained, { code: 'garden', message: /is a symlink, which is never followed$/ });
+    assert.deepEqual(store.tree(), before);
+  });
+
   test('an archive is never written over', async () => {
     using store = garden('store');
     const box = join(store.places.mailbox, id);

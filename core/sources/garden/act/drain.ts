@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { faultOf } from '../../../model/index.ts';
 import { type Disk, errnoOf } from '../../../state/index.ts';
+import { gardenFault } from '../fault.ts';
 import {
   type Box,
+  type BoxLook,
   boxDirectory,
   bytesFrom,
   type Defect,
@@ -53,8 +55,9 @@ export async function drain(hand: Hand, places: Places, gardenId: string, signal
   const messages: Read[] = [];
   const left = new Map<string, string>();
   let box = lookInBox(hand.disk, places.mailbox, citizen.gardenId);
-  if (box !== null && box.unread.length > 0) readReceipt(hand.disk, places.mailbox, citizen.gardenId);
-  for (let look = 1; box !== null && look <= LOOKS; look += 1) {
+  if (box.is === 'refused') throw gardenFault(`${boxDirectory(places.mailbox, gardenId)} ${box.why}`, gardenId);
+  if (box.is === 'box' && box.unread.length > 0) readReceipt(hand.disk, places.mailbox, citizen.gardenId);
+  for (let look = 1; box.is === 'box' && look <= LOOKS; look += 1) {
     left.clear();
     for (const { filename, message } of box.errors) left.set(filename, message);
     const whole = await settled(hand, places, citizen.gardenId, box, signal);
@@ -124,7 +127,7 @@ function take({ disk }: Hand, places: Places, gardenId: string, file: string): T
   const directory = boxDirectory(places.mailbox, gardenId);
   const path = join(directory, file);
   const archived = `${path}.read`;
-  const opened = openSmall(disk, path, ownersOf(disk, directory));
+  const opened = openSmall(disk, path, ownersOf(disk, places.mailbox));
   if (opened.is === 'absent') return { is: 'moved' };
   if (opened.is === 'refused') return opened;
   try {
@@ -152,12 +155,14 @@ function grown(disk: Disk, fd: number, body: Buffer): Buffer {
   }
 }
 
-function lookAgain(hand: Hand, places: Places, gardenId: string, left: Map<string, string>): Box | null {
+function lookAgain(hand: Hand, places: Places, gardenId: string, left: Map<string, string>): BoxLook {
   try {
-    return lookInBox(hand.disk, places.mailbox, gardenId);
+    const box = lookInBox(hand.disk, places.mailbox, gardenId);
+    if (box.is === 'refused') left.set(gardenId, box.why);
+    return box;
   } catch (error) {
     left.set(gardenId, faultOf(error, { is: 'source', key: `garden:${gardenId}` }).message);
-    return null;
+    return { is: 'none' };
   }
 }
 

@@ -45,10 +45,10 @@ describe('garden check 5: sending', () => {
   test('to a box, a signal or a receipt that is none is refused before anything is written', () => {
     const id = idOf('cc-never-armed');
     const cases: readonly (readonly [(box: string, store: string) => void, RegExp])[] = [
-      [(box, at) => symlinkSync(at, box), /is not a directory; nothing was sent$/],
+      [(box, at) => symlinkSync(at, box), /is a symlink, which is never followed; nothing was sent$/],
       [(box) => writeFileSync(box, ''), /is not a directory/],
-      [(box) => inBox(box, () => symlinkSync('/nowhere', join(box, 'inbox.signal'))), /inbox\.signal is not a file/],
-      [(box) => inBox(box, () => execFileSync('mkfifo', [join(box, 'inbox.signal')])), /is not a file/],
+      [(box) => inBox(box, () => symlinkSync('/nowhere', join(box, 'inbox.signal'))), /inbox\.signal is a symlink/],
+      [(box) => inBox(box, () => execFileSync('mkfifo', [join(box, 'inbox.signal')])), /is a pipe, socket or device/],
       [
         (box) => inBox(box, () => writeFileSync(join(box, 'state.json'), '{}')),
         /^mailbox receipt state "schemaVersion"/,

@@ -2,7 +2,18 @@ import { join } from 'node:path';
 import { O } from '../../../ports/index.ts';
 import { createAtomically, ioFault } from '../../../state/index.ts';
 import { gardenFault } from '../fault.ts';
-import { boxDirectory, type Places, readReceipt, readRecord, SIGNAL, statOf, utcOf } from '../read/index.ts';
+import {
+  boxDirectory,
+  closedBy,
+  ownersOf,
+  type Places,
+  readReceipt,
+  readRecord,
+  SIGNAL,
+  statOf,
+  utcOf,
+  wrongWith,
+} from '../read/index.ts';
 import type { Hand } from './hand.ts';
 import { stamp } from './receipts.ts';
 
@@ -26,8 +37,8 @@ export function enqueue(hand: Hand, places: Places, gardenId: string, body: stri
   if (body === '') throw gardenFault('enqueueMetaMessage: body must be a non-empty string.', citizen.gardenId);
   const directory = boxDirectory(places.mailbox, citizen.gardenId);
   const signalPath = join(directory, SIGNAL);
-  expectKind(hand, directory, 'directory');
-  expectKind(hand, signalPath, 'file');
+  expectGood(hand, places, directory, closedBy);
+  expectGood(hand, places, signalPath, wrongWith);
   readReceipt(hand.disk, places.mailbox, citizen.gardenId);
 
   const time = utcOf(hand.clock.now());
@@ -63,8 +74,9 @@ function ring(hand: Hand, path: string, text: string): void {
   }
 }
 
-function expectKind(hand: Hand, path: string, kind: 'file' | 'directory'): void {
+/** What is there already must be of the kind it should be, and of somebody who is believed. */
+function expectGood(hand: Hand, places: Places, path: string, wrong: typeof wrongWith): void {
   const there = statOf(hand.disk, path);
-  if (there === null || there.kind === kind) return;
-  throw gardenFault(`${path} is not a ${kind}; nothing was sent`, path);
+  const why = there === null ? null : wrong(there, ownersOf(hand.disk, places.mailbox));
+  if (why !== null) throw gardenFault(`${path} ${why}; nothing was sent`, path);
 }

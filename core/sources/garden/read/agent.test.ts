@@ -19,9 +19,11 @@ const { disk } = handAt();
 
 async function agents(store: Garden): Promise<{ of(label: string): Agent | undefined; errors: readonly string[] }> {
   const { records } = listRecords(disk, store.places.sessions);
-  const unread = new Map(
-    records.map(({ gardenId }) => [gardenId, lookInBox(disk, store.places.mailbox, gardenId)?.unread.length ?? 0]),
-  );
+  const waiting = (id: string): number => {
+    const box = lookInBox(disk, store.places.mailbox, id);
+    return box.is === 'box' ? box.unread.length : 0;
+  };
+  const unread = new Map(records.map(({ gardenId }) => [gardenId, waiting(gardenId)]));
   const found = await agentsOf(disk, store.places, { processes: realProcesses, listenerAt }, records, unread);
   assert.equal(found.agents.size, records.length);
   return { of: (label) => found.agents.get(idOf(label)), errors: found.errors.map(({ filename }) => filename) };
@@ -130,6 +132,17 @@ describe('garden check 6: whether the agent of a citizen lives', () => {
     ]);
     assert.deepEqual(of('cc-read'), unknown('not-armed'));
   });
+});
+
+test('directories of markers that are none leave everybody unknown, and are named', async () => {
+  using store = garden('store');
+  const { senders, receivers } = store.places;
+  rmSync(receivers, { recursive: true });
+  writeFileSync(receivers, '');
+  writeFileSync(join(senders, 'antigravity'), '');
+  const { of, errors } = await agents(store);
+  assert.deepEqual([of('cc-enqueued'), of('agy-direct')], [unknown('not-armed'), unknown('not-armed')]);
+  assert.ok(errors.includes('antigravity') && errors.includes(`${idOf('cc-read')}.json`));
 });
 
 describe('the control socket of pi', () => {

@@ -26,7 +26,6 @@ const SOCKET_MS = 1000;
 /**
  * Who of these citizens lives. Markers are read, processes and sockets asked, nothing is changed.
  * @param unread how many messages wait, by garden id
- * @throws Fault `unreadable` when the directory of the senders can not be read
  */
 export async function agentsOf(
   disk: Disk,

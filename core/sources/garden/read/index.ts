@@ -15,6 +15,7 @@ export { gardenIdOf, isGardenId, utcOf } from './id.ts';
 export {
   type Body,
   type Box,
+  type BoxLook,
   boxDirectory,
   createdOf,
   isAnnounced,
@@ -60,7 +61,7 @@ export {
   type Schema,
   type Times,
 } from './record.ts';
-export { bytesFrom, MOST_BODY, openSmall, ownersOf, statOf } from './small-file.ts';
+export { bytesFrom, closedBy, MOST_BODY, openSmall, ownersOf, statOf, wrongWith } from './small-file.ts';
 export { type Listener, listenerAt } from './socket.node.ts';
 export { isPlausible, type Owner, ownerOf, type Processes, type ProcessState } from './start-key.ts';
 export {

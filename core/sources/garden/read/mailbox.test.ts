@@ -12,7 +12,11 @@ import { listRecords, readRecord } from './store.ts';
 
 const { disk } = handAt();
 const ALPHA = ['', 'home', 'user', 'repos', 'alpha'].join('/'); // a folder of the data
-const look = (store: Garden, id: string): Box | null => lookInBox(disk, store.places.mailbox, id);
+const look = (store: Garden, id: string): Box | null => {
+  const box = lookInBox(disk, store.places.mailbox, id);
+  assert.notEqual(box.is, 'refused');
+  return box.is === 'box' ? box : null;
+};
 const bodyOf = (store: Garden, id: string, file: string): string =>
   peek(disk, store.places.mailbox, id, file, 10_000)?.text ?? '';
 
@@ -144,17 +148,39 @@ describe('what has the name of a message and is none is named, and the others wa
     assert.equal(look(store, id)?.unread.length, 1);
   });
 
-  test('a box that is a symlink, or a file', () => {
+  test('a box that is a symlink, or a file, or can not be entered: nothing is said of its mail', () => {
     using store = garden('store');
     symlinkSync(idOf('cc-enqueued'), join(store.places.mailbox, idOf('cc-never-armed')));
     writeFileSync(join(store.places.mailbox, idOf('codex-plain')), '');
-    for (const [label, kind] of [
-      ['cc-never-armed', 'symlink'],
-      ['codex-plain', 'file'],
+    const readdir = (path: string): string[] => {
+      if (path.endsWith(idOf('cc-read'))) throw Object.assign(new Error('no'), { code: 'EACCES' });
+      return disk.files.readdir(path);
+    };
+    const closed = { ...disk, files: { ...disk.files, readdir } };
+    for (const [label, why] of [
+      ['cc-never-armed', 'is a symlink, which is never followed'],
+      ['codex-plain', 'is not a directory'],
+      ['cc-read', 'permission denied'],
     ] as const) {
-      const box = look(store, idOf(label));
-      assert.deepEqual([box?.unread, box?.errors[0]?.message], [[], `is a ${kind}, not a directory`]);
+      assert.deepEqual(lookInBox(closed, store.places.mailbox, idOf(label)), { is: 'refused', why });
     }
+    assert.equal(lookInBox(closed, store.places.mailbox, idOf('cc-mixed')).is, 'box');
+    const file = '2026-06-14T01-07-24-000Z-53c70b.msg';
+    assert.equal(peek(disk, store.places.mailbox, idOf('cc-never-armed'), file, 100), null);
+    assert.throws(() => readReceipt(disk, store.places.mailbox, idOf('cc-never-armed')), {
+      message: /the box is a symlink/,
+    });
+  });
+
+  test('a box that another user put there, with what is in it', (t) => {
+    if (needs(t, process.getuid?.() === 0 ? null : 'only root can give a file away')) return;
+    using store = garden('store');
+    const id = idOf('cc-enqueued');
+    chownSync(join(store.places.mailbox, id), 4242, 4242);
+    const why = 'belongs to user 4242, whose files are not believed';
+    assert.deepEqual(lookInBox(disk, store.places.mailbox, id), { is: 'refused', why });
+    chownSync(store.places.mailbox, 4242, 4242);
+    assert.equal(look(store, id)?.unread.length, 2);
   });
 
   test('an id that leads out of the store', () => {

@@ -3,13 +3,15 @@ import type { Disk } from '../../../state/index.ts';
 import { gardenIdOf, isGardenId } from './id.ts';
 import {
   bytesFrom,
+  closedAt,
   MOST_JSON,
   namesIn,
   type Owners,
   openSmall,
   ownersOf,
   readSmall,
-  statOf,
+  tryNamesIn,
+  tryStat,
   wrongWith,
 } from './small-file.ts';
 import type { Defect } from './store.ts';
@@ -65,29 +67,36 @@ export function messagesIn(names: readonly string[]): readonly Message[] {
   return [...byStem.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
+/** What is known of a citizen's box. `refused`: nothing, also not that it is empty. */
+export type BoxLook =
+  | ({ readonly is: 'box' } & Box)
+  | { readonly is: 'none' }
+  | { readonly is: 'refused'; readonly why: string };
+
 /**
- * A citizen's box; null when nothing was ever sent to it.
- * @throws Fault `unreadable` when it can not be read; a symlink in its place is not followed
+ * A citizen's box; `none` when nothing was ever sent to it. A symlink in its place is not followed.
+ * @throws Fault `unreadable` for what is not about this box
  */
-export function lookInBox(disk: Disk, mailbox: string, gardenId: string): Box | null {
+export function lookInBox(disk: Disk, mailbox: string, gardenId: string): BoxLook {
   const directory = boxDirectory(mailbox, gardenId);
-  const there = statOf(disk, directory);
-  if (there === null) return null;
-  if (there.kind !== 'directory') return emptyBox(`is a ${there.kind}, not a directory`, gardenId);
-  const names = namesIn(disk, directory);
-  const owners = ownersOf(disk, directory);
-  const messages = messagesIn(names);
+  const owners = ownersOf(disk, mailbox);
+  const closed = closedAt(disk, directory, owners);
+  if (closed !== null) return { is: 'refused', why: closed };
+  const listed = tryNamesIn(disk, directory);
+  if (listed.is !== 'names') return listed.is === 'absent' ? { is: 'none' } : listed;
+  const messages = messagesIn(listed.names);
   const errors: Defect[] = [];
   const unread: Unread[] = [];
   for (const message of messages) {
     if (message.stage === 'read') continue;
-    const stat = statOf(disk, join(directory, message.file));
-    if (stat === null) continue; // renamed meanwhile: the next look has it
-    const why = wrongWith(stat, owners);
-    if (why === null) unread.push({ ...message, size: stat.size });
+    const there = tryStat(disk, join(directory, message.file));
+    if (there.is === 'refused') return there; // a box whose files can not be looked at
+    if (there.is === 'absent') continue; // renamed meanwhile: the next look has it
+    const why = wrongWith(there.stat, owners);
+    if (why === null) unread.push({ ...message, size: there.stat.size });
     else errors.push({ filename: message.file, message: why });
   }
-  return { messages, unread, errors, signal: signalIn(disk, directory, owners, errors) };
+  return { is: 'box', messages, unread, errors, signal: signalIn(disk, directory, owners, errors) };
 }
 
 /** Boxes and other things of the mailbox directory that belong to no citizen. */
@@ -117,7 +126,9 @@ export interface Body {
 export function peek(disk: Disk, mailbox: string, gardenId: string, file: string, most: number): Body | null {
   if (messagesIn([file]).length === 0 || file.includes('/')) return null;
   const directory = boxDirectory(mailbox, gardenId);
-  const opened = openSmall(disk, join(directory, file), ownersOf(disk, directory));
+  const owners = ownersOf(disk, mailbox);
+  if (closedAt(disk, directory, owners) !== null) return null;
+  const opened = openSmall(disk, join(directory, file), owners);
   if (opened.is !== 'open') return null;
   try {
     const { size } = opened.stat;
@@ -142,10 +153,6 @@ export function createdOf(stem: string): string | null {
 export function isAnnounced({ stem, size }: Unread, signal: string | null): boolean {
   const created = createdOf(stem);
   return size > 0 && created !== null && signal !== null && created <= signal.trimEnd();
-}
-
-function emptyBox(message: string, filename: string): Box {
-  return { messages: [], unread: [], errors: [{ filename, message }], signal: null };
 }
 
 function signalIn(disk: Disk, directory: string, owners: Owners, errors: Defect[]): string | null {

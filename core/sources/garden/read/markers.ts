@@ -67,15 +67,15 @@ export interface Senders {
   readonly errors: readonly Defect[];
 }
 
-/** Every sender marker of a store. @throws Fault `unreadable` when a directory of them can not be read */
+/** Every sender marker of a store. A directory that can not be read is a defect as well, and the others are read. */
 export function readSenders(disk: Disk, senders: string): Senders {
   const markers: SenderMarker[] = [];
   const errors: Defect[] = [];
   for (const backend of NATIVE_BACKENDS) {
     const directory = join(senders, backend);
-    for (const name of namesIn(disk, directory).filter((one) => one.endsWith('.json'))) {
+    for (const name of markersIn(disk, directory, backend, errors)) {
       const filename = `${backend}/${name}`;
-      const read = markerAt(disk, directory, join(directory, name), senderMarkerOf);
+      const read = markerAt(disk, senders, join(directory, name), senderMarkerOf);
       if (read.is === 'defect') errors.push({ filename, message: read.why });
       if (read.is !== 'marker') continue;
       const { marker } = read;
@@ -86,11 +86,21 @@ export function readSenders(disk: Disk, senders: string): Senders {
   return { markers, errors };
 }
 
-function markerAt<M>(disk: Disk, directory: string, path: string, markerOf: (json: string) => M): MarkerRead<M> {
-  const file = readSmall(disk, path, MOST_JSON, ownersOf(disk, directory));
-  if (file.is === 'absent') return file;
-  if (file.is === 'refused') return { is: 'defect', why: file.why };
+function markersIn(disk: Disk, directory: string, filename: string, errors: Defect[]): readonly string[] {
   try {
+    return namesIn(disk, directory).filter((one) => one.endsWith('.json'));
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    errors.push({ filename, message: error.message });
+    return [];
+  }
+}
+
+function markerAt<M>(disk: Disk, directory: string, path: string, markerOf: (json: string) => M): MarkerRead<M> {
+  try {
+    const file = readSmall(disk, path, MOST_JSON, ownersOf(disk, directory));
+    if (file.is === 'absent') return file;
+    if (file.is === 'refused') return { is: 'defect', why: file.why };
     return { is: 'marker', marker: markerOf(file.text) };
   } catch (error) {
     if (error instanceof Fault) return { is: 'defect', why: error.message };

@@ -1,10 +1,11 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Disk } from '../../../state/index.ts';
 import { gardenFault } from '../fault.ts';
 import { described, fieldsOf, onlyKeys, textOrNullIn } from './fields.ts';
 import { gardenIdOf } from './id.ts';
+import { boxDirectory } from './mailbox.ts';
 import type { MetaRecord, Times } from './record.ts';
-import { MOST_JSON, ownersOf, readSmall } from './small-file.ts';
+import { closedAt, MOST_JSON, ownersOf, readSmall } from './small-file.ts';
 
 /** `state.json` of a mailbox: the last time of each step of a message (garden contract 2). */
 export interface Receipt extends Times {
@@ -41,7 +42,10 @@ export function receiptOf(json: string): Receipt {
 export function readReceipt(disk: Disk, mailbox: string, gardenId: string): Receipt {
   const id = gardenIdOf(gardenId);
   const path = receiptFile(mailbox, id);
-  const file = readSmall(disk, path, MOST_JSON, ownersOf(disk, dirname(path)));
+  const owners = ownersOf(disk, mailbox);
+  const closed = closedAt(disk, boxDirectory(mailbox, id), owners);
+  if (closed !== null) throw gardenFault(`${WHAT} ${path}: the box ${closed}`, id);
+  const file = readSmall(disk, path, MOST_JSON, owners);
   if (file.is === 'absent') {
     return { schemaVersion: 1, gardenId: id, lastEnqueuedAt: null, lastDeliveredAt: null, lastReadAt: null };
   }

@@ -1,6 +1,6 @@
 import { O, type Stat } from '../../../ports/index.ts';
 import type { Disk } from '../../../state/index.ts';
-import { errnoOf, ioFault } from '../../../state/index.ts';
+import { errnoOf, ioFault, refusal } from '../../../state/index.ts';
 
 /** Longest JSON file of a store that is read. */
 export const MOST_JSON = 256 * 1024;
@@ -89,10 +89,18 @@ export function wrongWith(stat: Stat, owners: Owners): string | null {
     case 'other':
       return 'is a pipe, socket or device, not a file';
     case 'file':
-      return owners === null || owners.has(stat.uid)
-        ? null
-        : `belongs to user ${stat.uid}, whose files are not believed`;
+      return foreignTo(stat, owners);
   }
+}
+
+/** Why a directory of the store is not to be entered; null for a real one of an owner who is believed. */
+export function closedBy(stat: Stat, owners: Owners): string | null {
+  if (stat.kind === 'directory') return foreignTo(stat, owners);
+  return stat.kind === 'symlink' ? 'is a symlink, which is never followed' : 'is not a directory';
+}
+
+function foreignTo({ uid }: Stat, owners: Owners): string | null {
+  return owners === null || owners.has(uid) ? null : `belongs to user ${uid}, whose files are not believed`;
 }
 
 /** So many bytes from the start, fewer when the file became shorter. */
@@ -124,15 +132,50 @@ export function statOf(disk: Disk, path: string): Stat | null {
   }
 }
 
+/** The same where one that can not be looked at is about itself. */
+export function tryStat(
+  disk: Disk,
+  path: string,
+): { readonly is: 'stat'; readonly stat: Stat } | Exclude<Small, { is: 'text' }> {
+  try {
+    const stat = disk.files.lstat(path);
+    return stat === null ? { is: 'absent' } : { is: 'stat', stat };
+  } catch (error) {
+    return failed(error, path);
+  }
+}
+
+/** Why a directory of the store, and all in it, is not to be read; null when it may be, or is not there. */
+export function closedAt(disk: Disk, directory: string, owners: Owners): string | null {
+  const there = tryStat(disk, directory);
+  if (there.is !== 'stat') return there.is === 'refused' ? there.why : null;
+  return closedBy(there.stat, owners);
+}
+
 /**
  * The names in a directory, sorted; none when it is not there.
  * @throws Fault `unreadable` for any other reason: that is not an empty store (garden contract 7)
  */
 export function namesIn(disk: Disk, directory: string): readonly string[] {
+  const listed = tryNamesIn(disk, directory);
+  switch (listed.is) {
+    case 'names':
+      return listed.names;
+    case 'absent':
+      return [];
+    case 'refused':
+      throw refusal(directory, listed.why, 'unreadable');
+  }
+}
+
+/** The same for a directory whose neighbours are read all the same. */
+export function tryNamesIn(
+  disk: Disk,
+  directory: string,
+): { readonly is: 'names'; readonly names: readonly string[] } | Exclude<Small, { is: 'text' }> {
   try {
-    return disk.files.readdir(directory).sort();
+    return { is: 'names', names: disk.files.readdir(directory).sort() };
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw ioFault(error, directory, 'unreadable');
+    return failed(error, directory);
   }
 }
