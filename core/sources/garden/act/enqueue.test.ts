@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -80,10 +80,10 @@ describe('garden check 5: sending', () => {
     using store = garden('store');
     const id = idOf('cc-read');
     const path = join(store.places.mailbox, id, 'inbox.signal');
-    const { disk } = handAt();
-    const before = disk.files.lstat(path)?.ino;
+    const watched = openSync(path, 'r');
     enqueue(handAt(), store.places, id, 'x');
-    assert.equal(disk.files.lstat(path)?.ino, before);
+    assert.equal(readFileSync(watched, 'utf8'), '2026-06-14T06:00:00.000Z\n');
+    closeSync(watched);
     assert.equal(readFileSync(path, 'utf8'), '2026-06-14T06:00:00.000Z\n');
   });
 
