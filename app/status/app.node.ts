@@ -20,7 +20,7 @@ import { problemOf, Refusal } from './problem.ts';
 import type { StatusOptions } from './server.node.ts';
 import { createStream } from './stream.ts';
 import { streamRoute } from './stream-route.node.ts';
-import { rightOf } from './token.ts';
+import { rightsBy } from './token.ts';
 import { tokenRoute } from './token-route.ts';
 
 export interface StatusApp {
@@ -59,6 +59,7 @@ export async function createApp(
     schemaController: { compilersFactory: NO_COMPILERS },
     frameworkErrors: (error, _request, reply) => void answerProblem(reply, problemOf(error)),
   });
+  const rightOf = rightsBy(token);
   const places = new WeakMap<IncomingMessage, Place>();
   const holds = new Set<AbortController>();
   const current = currentStatus({ board, clock, version, port, run });
@@ -91,7 +92,7 @@ export async function createApp(
   app.addHook('onRequest', async (request) => {
     if (places.get(request.raw)?.is === 'owner-socket') request.right = 'owner';
     else {
-      const right = rightOf(request.headers.authorization, token);
+      const right = rightOf(request.headers.authorization);
       if (right === 'wrong') throw unauthorized('the token is not the one of this Hivebar');
       request.right = right;
       if (request.routeOptions.config.tellsNothing === undefined && !maySee(request)) needToken(request);

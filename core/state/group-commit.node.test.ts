@@ -150,7 +150,7 @@ describe('by default', () => {
     assert.deepEqual(more, []);
   });
 
-  test('what comes after the first commit of a turn is committed when all input of the turn was handled', async () => {
+  test('what comes after the first commit of a turn is committed when all input of the turn was handled; from then on all of a turn is', async () => {
     const { seen, group } = recorded();
     const answers: Promise<string>[] = [];
     await using inputs = await twoInputs((from) => {
@@ -161,14 +161,25 @@ describe('by default', () => {
     for (let turn = 0; turn < 3; turn += 1) {
       await inputs.arrive();
       const [one, two] = seen[0] === 'input 1' ? [1, 2] : [2, 1];
-      assert.deepEqual(seen.splice(0), [
-        `input ${one}`,
-        `commit ${one}a`,
-        `input ${two}`,
-        `commit ${one}b ${one}c ${two}a ${two}b ${two}c`,
-      ]);
+      const rest = `${one}b ${one}c ${two}a ${two}b ${two}c`;
+      const alone = [`input ${one}`, `commit ${one}a`, `input ${two}`, `commit ${rest}`];
+      const crowd = [`input ${one}`, `input ${two}`, `commit ${one}a ${rest}`];
+      assert.deepEqual(seen.splice(0), turn === 0 ? alone : crowd);
     }
     assert.equal((await Promise.all(answers)).length, 18);
+  });
+
+  test('one that comes alone after a crowd waits for the end of its turn, and the next is committed at once again', async () => {
+    const { seen, group } = recorded();
+    await Promise.all([group.add('a'), group.add('b'), group.add('c')]);
+    seen.length = 0;
+    const answer = group.add('d');
+    assert.deepEqual(seen, []);
+    await answer;
+    await new Promise(setImmediate);
+    const next = group.add('e');
+    assert.deepEqual(seen, ['commit d', 'commit e']);
+    await next;
   });
 
   test('the first job of a further input waits for the end of the turn, though nothing else waits then', async () => {

@@ -8,21 +8,26 @@ export interface GroupCommit<Job, Answer> {
 
 /**
  * A group forms by itself: the first job of a turn of the event loop is committed at once, and what comes after it gathers
- * until the loop has handled all input that is ready, where the turn ends. So a lone job waits for nobody, and 1,000 at once cost two flushes.
+ * until the loop has handled all input that is ready, where the turn ends. So a lone job waits for nobody, and 1,000 at once
+ * cost two flushes. After a group of several the next one gathers from its first job on: who comes in a crowd costs one
+ * flush a turn and not two.
  *
  * `commit` gets the jobs in order of arrival and gives their answers in that order. When it throws, every job of the
- * group fails with the same error, so check a job before adding it. `later` runs the commit, by default as said.
+ * group fails with the same error, so check a job before adding it. `later` runs the commit, by default as said; `crowd`:
+ * the last group was one of several.
  */
 export function groupCommit<Job, Answer>(
   commit: (jobs: readonly Job[]) => readonly Answer[],
-  later: (run: () => void) => void = atOnceOrAfterInput(),
+  later: (run: () => void, crowd: boolean) => void = atOnceOrAfterInput(),
 ): GroupCommit<Job, Answer> {
   let waiting: { job: Job; settle: PromiseWithResolvers<Answer> }[] = [];
+  let crowd = false;
 
   function flush(): void {
     const group = waiting;
     waiting = [];
     if (group.length === 0) return;
+    crowd = group.length > 1;
     let answers: readonly Answer[];
     try {
       answers = commit(group.map((member) => member.job));
@@ -39,18 +44,18 @@ export function groupCommit<Job, Answer>(
     add(job) {
       const settle = Promise.withResolvers<Answer>();
       waiting.push({ job, settle });
-      if (waiting.length === 1) later(flush);
+      if (waiting.length === 1) later(flush, crowd);
       return settle.promise;
     },
     flush,
   };
 }
 
-/** The first of a turn runs at once, each further one after the input events of the turn. */
-function atOnceOrAfterInput(): (run: () => void) => void {
+/** The first of a turn runs at once, unless it comes in a crowd; each further one after the input events of the turn. */
+function atOnceOrAfterInput(): (run: () => void, crowd: boolean) => void {
   let isFirst = true;
-  return (run) => {
-    if (!isFirst) {
+  return (run, crowd) => {
+    if (!isFirst || crowd) {
       setImmediate(run);
       return;
     }

@@ -25,7 +25,10 @@ export function clearStamps(dir: string | null, names: Iterable<PersonaId> | 'ev
   if (dir === null) return;
   try {
     let removed = false;
-    for (const stem of names === 'everyone' ? stampsIn(dir) : stemsOf(names)) {
+    const stamps = stampsIn(dir);
+    if (stamps.length === 0) return; // in a storm of mail, all of it after the first
+    const cleared = names === 'everyone' ? null : stemsOf(names);
+    for (const stem of cleared === null ? stamps : stamps.filter((name) => cleared.has(name))) {
       removed = removeStamp(join(dir, stem)) || removed;
     }
     if (removed) syncDir(dir);
