@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Fault } from '../../core/model/index.ts';
 import { ownDirs } from '../../core/state/dirs.node.ts';
@@ -50,21 +49,6 @@ export function askTray(
       else if (error.code === 'EACCES' || error.code === 'EPERM') failed('unreadable', error.message, error);
       else failed('broken', error.message, error);
     });
-  });
-}
-
-/**
- * Gives the running tray process a request and does not wait for its answer: the system keeps what was written for it, also
- * when this process ends. Without one there is nobody to tell. Resolves when it is written, or cannot be within `withinMs`.
- */
-export function pokeTray(ask: Ask, env: Readonly<Record<string, string | undefined>>, withinMs: number): Promise<void> {
-  const path = ownerSocketOf(process.platform, ownDirs({ ...env }).run);
-  return new Promise((resolve) => {
-    if (process.platform !== 'win32' && !existsSync(path)) return resolve();
-    const socket = connect(path, () => socket.write(requestOf(ask), () => resolve()));
-    socket.setTimeout(withinMs, () => resolve());
-    socket.on('error', () => resolve()); // left behind by a process that is gone, or it finds out by itself
-    socket.unref();
   });
 }
 

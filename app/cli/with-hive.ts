@@ -32,7 +32,7 @@ export async function withHive<T>(
 export const DATABASE = 'hivebar.sqlite';
 
 /** What tells the tray process that mail may have changed. */
-export const HIVE_CHANGED = { method: 'POST', path: '/api/v1/actions/hive-changed', body: '{}' } as const;
+const HIVE_CHANGED = { method: 'POST', path: '/api/v1/actions/hive-changed', body: '{}' } as const;
 
 /** Without a tray process there is nobody to tell; it looks for itself when it starts. */
 export async function tellTray(io: Io, withinMs?: number): Promise<void> {

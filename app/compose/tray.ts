@@ -10,6 +10,7 @@ import { type Dirs, ensurePrivateDir, openDatabase, stemOf } from '../../core/st
 import { watchGaps } from '../../core/watch/index.ts';
 import { createActions, type House, keptPreferences } from '../actions/index.ts';
 import { openSettings, type Settings } from '../config/tray/index.ts';
+import { watchChanged } from '../hook/index.ts';
 import { ownerSocketOf } from '../owner-socket.ts';
 import { loginStart } from '../service/index.ts';
 import { loadPage, startStatus } from '../status/index.ts';
@@ -121,14 +122,21 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   using _queues = keepQueues({ db, local, state: dirs.state, config: dirs.config }, stopping);
   using _stamps = keepStamps(db, dirs, stopping);
   using _nudges = keepNudges(db, local, dirs, stopping);
+  const hiveChanged = (): void => {
+    local.changedElsewhere();
+    asked.look();
+  };
+  using _changed = watchChanged(dirs.run, {
+    clock,
+    heard: hiveChanged,
+    failed: (why) =>
+      log.warn(`what hooks tell is seen only with the next look: ${dirs.run} can not be watched: ${why}`),
+  });
   const login = loginStart(withoutToken(machine));
   const house: House = {
     knows: (persona) => board.snapshot().personas.some(({ id }) => id === persona),
     poll: (persona) => poll(watches, persona),
-    hiveChanged() {
-      local.changedElsewhere();
-      asked.look();
-    },
+    hiveChanged,
     decide: asked.decisions.respond,
     mute(persona, until) {
       preferences.setMute(persona, until);

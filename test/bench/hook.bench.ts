@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stamper } from '../../app/hook/index.ts';
@@ -10,6 +9,7 @@ import { type Items, openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
 import { openDatabase, realDisk } from '../../core/state/index.ts';
 import { bench, ms, quantile } from './harness.ts';
+import { startTray } from './rig.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const QUIET_RUNS = 200;
@@ -31,13 +31,8 @@ export const benches = [
   bench('installed hook, something pending, tray closed', '<= 1.5 x node -e 0', () => withHook(asked)),
   bench('installed hook, something pending, tray running', '<= 1.5 x node -e 0', () =>
     withHook(async (rig) => {
-      const tray = createServer((_, response) => response.setHeader('Content-Length', 2).end('{}'));
-      await new Promise<void>((resolve) => tray.listen(join(rig.home, 'run', 'hivebar.sock'), resolve));
-      try {
-        return await asked(rig);
-      } finally {
-        await new Promise((resolve) => tray.close(resolve));
-      }
+      await using _tray = await startTray(rig.home, [], rig.home);
+      return await asked(rig);
     }),
   ),
 ];

@@ -37,13 +37,18 @@ export interface Running extends AsyncDisposable {
 }
 
 /** Starts the packed program in a home of its own. stderr is kept and shown when it ends by itself. */
-export async function start(args: readonly string[], home: string, keepStdout = false): Promise<Running> {
+export async function start(
+  args: readonly string[],
+  home: string,
+  keepStdout = false,
+  own = join(home, 'hivebar'),
+): Promise<Running> {
   const entry = join(await packed(), 'hivebar.cjs');
   const env = {
     PATH: process.env.PATH,
     NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS ?? '',
     HOME: home,
-    HIVEBAR_HOME: join(home, 'hivebar'),
+    HIVEBAR_HOME: own,
   };
   const child = spawn(process.execPath, [entry, ...args], {
     env,
@@ -68,7 +73,7 @@ export async function start(args: readonly string[], home: string, keepStdout = 
   return {
     child,
     pid: child.pid ?? 0,
-    home: join(home, 'hivebar'),
+    home: own,
     stop,
     [Symbol.asyncDispose]: async () => void (child.exitCode === null && child.signalCode === null && (await stop())),
   };
@@ -78,8 +83,9 @@ export async function start(args: readonly string[], home: string, keepStdout = 
 export async function startTray(
   home: string,
   args: readonly string[] = [],
+  own?: string,
 ): Promise<Running & { readonly port: number; readonly token: string }> {
-  const tray = await start(['run', '--port', '0', '--no-tray', '--no-notifications', ...args], home);
+  const tray = await start(['run', '--port', '0', '--no-tray', '--no-notifications', ...args], home, false, own);
   const port = Number(await until('port file', () => fileText(join(tray.home, 'run', 'port'))));
   const token = (fileText(join(tray.home, 'run', 'token')) ?? '').trim();
   return { ...tray, port, token };

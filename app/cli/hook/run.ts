@@ -19,14 +19,13 @@ import { openItems } from '../../../core/inbox/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { type Log, plainRandom, realClock, realRandom } from '../../../core/ports/index.ts';
 import { type Database, openDatabase, ownDirs, realDisk } from '../../../core/state/index.ts';
-import { CONTINUED, inboxesOf, noteActivity, stamper } from '../../hook/index.ts';
+import { CONTINUED, inboxesOf, noteActivity, noteChanged, stamper } from '../../hook/index.ts';
 import { keptSessions } from '../../open/index.ts';
-import { pokeTray } from '../ask-tray.node.ts';
 import type { Io } from '../command.ts';
 import { lineOutput } from '../line-output.node.ts';
 import { LOCK_WAIT_MS, queuesOf } from '../queues-of.ts';
 import { surroundings } from '../session-surroundings.node.ts';
-import { DATABASE, HIVE_CHANGED } from '../with-hive.ts';
+import { DATABASE } from '../with-hive.ts';
 import { announce } from './announce.ts';
 import type { HookArgs } from './args.ts';
 import { type Budget, budgetOf } from './budget.ts';
@@ -47,7 +46,6 @@ const WAITS_MS = 850;
 const STDIN_MS = 400;
 const BUSY_MS = 250;
 const GIT_MS = 250;
-const TRAY_MS = 50;
 /** What writing leaves for marking what was written. */
 const MARK_MS = 150;
 /** A log of 1 MiB, which whoever opens the database next reads in a millisecond or two. */
@@ -240,7 +238,7 @@ function pacedAfter(pacing: Pacing, move: Move, answer: Answer, moment: Moment):
 }
 
 async function say(call: Call, kept: Kept, pacing: Pacing, answer: Answer, told: Told | null): Promise<void> {
-  const { asked, io, log, turn, persona, run, budget } = call;
+  const { asked, log, turn, persona, run, budget } = call;
   try {
     // Before it is said: a block that can not be counted would have no end.
     kept.save(pacing);
@@ -269,5 +267,5 @@ async function say(call: Call, kept: Kept, pacing: Pacing, answer: Answer, told:
   }
   told?.written();
   if (turn.event === 'Stop' && answer.is !== 'allow') noteActivity(run, persona, CONTINUED);
-  if (told !== null) await pokeTray(HIVE_CHANGED, io.env, budget.part(TRAY_MS).left());
+  if (told !== null) noteChanged(run);
 }
