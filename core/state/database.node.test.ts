@@ -100,6 +100,22 @@ describe('opening the database', () => {
   });
 });
 
+describe('a statement about tables that are not there', () => {
+  test('is a fault where it is made, so that a room notices as it opens', () => {
+    using db = openDatabase(freshPath());
+    assert.throws(() => db.prepare('SELECT n FROM notes'), databaseFault(/no such table: notes/));
+  });
+
+  test('is one where it is used, for a program that compiles what it uses; the others work', () => {
+    using db = openDatabase(freshPath(), 100, 'when used');
+    const notes = db.prepare('SELECT n FROM notes');
+    assert.deepEqual({ ...db.prepare<object>('SELECT 1 AS one').get() }, { one: 1 });
+    assert.throws(() => notes.get(), databaseFault(/no such table: notes/));
+    migrate(db, 'notes', NOTES);
+    assert.deepEqual(notes.all(), []);
+  });
+});
+
 describe('migrations', () => {
   test('each room brings its own tables forward, once', () => {
     using db = openDatabase(':memory:');

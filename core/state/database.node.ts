@@ -6,7 +6,7 @@ import { Fault } from '../model/index.ts';
 /** What a column holds and a parameter may be. */
 export type Value = string | number | bigint | Uint8Array | null;
 
-/** A statement, compiled when it is first used. `Row` is what its SQL selects, stated beside the SQL and not checked again. */
+/** A compiled statement. `Row` is what its SQL selects, stated beside the SQL and not checked again. */
 export interface Statement<Row = never> {
   /** @throws Fault `database` or `no-space`, as every method here. */
   run(...values: Value[]): { readonly changes: number; readonly lastInsertRowid: number };
@@ -43,10 +43,12 @@ const SQLITE_BUSY = 5;
  * Opens the database, and creates it (0600, its directory 0700) when nothing is there. `:memory:` is for tests.
  *
  * @param busyMs how long the opening and each statement may wait for another process
+ * @param compiles when statements are: at once, so that tables which are not ours are found as the room of them opens; or
+ *   each when it is used, for a program of a few milliseconds, which uses few of those its rooms have
  * @throws Fault `database`: not a regular file of this user, in a directory others may write to, not a database, or
  *   damaged. The file is left where it is: it holds mail, so what becomes of it is for a person to decide.
  */
-export function openDatabase(path: string, busyMs = BUSY_MS): Database {
+export function openDatabase(path: string, busyMs = BUSY_MS, compiles: 'at once' | 'when used' = 'at once'): Database {
   if (path !== ':memory:') claim(path);
   return guarded(path, () => {
     // Loaded when first used: a headless watch passes through the door of this folder and has no database.
@@ -59,7 +61,7 @@ export function openDatabase(path: string, busyMs = BUSY_MS): Database {
       connection.close();
       throw error;
     }
-    return wrap(connection, path);
+    return wrap(connection, path, compiles);
   });
 }
 
@@ -134,25 +136,29 @@ function bringUp(db: Database, owner: string, steps: readonly string[]): void {
   });
 }
 
-function wrap(connection: DatabaseSync, path: string): Database {
+function wrap(connection: DatabaseSync, path: string, compiles: 'at once' | 'when used'): Database {
   return {
     path,
     get isTransaction() {
       return connection.isTransaction;
     },
     exec: (sql) => guarded(path, () => connection.exec(sql)),
-    prepare: <Row>(sql: string) => wrapStatement<Row>(connection, sql, path),
+    prepare: <Row>(sql: string) => {
+      const compile = (): StatementSync => connection.prepare(sql);
+      if (compiles === 'when used') return wrapStatement<Row>(compile, path);
+      const compiled = guarded(path, compile);
+      return wrapStatement<Row>(() => compiled, path);
+    },
     [Symbol.dispose]: () => {
       if (connection.isOpen) connection.close();
     },
   };
 }
 
-/** Compiled when it is first used: a command uses few of the statements that its rooms have. */
-function wrapStatement<Row>(connection: DatabaseSync, sql: string, path: string): Statement<Row> {
+function wrapStatement<Row>(compile: () => StatementSync, path: string): Statement<Row> {
   let compiled: StatementSync | undefined;
   const statement = (): StatementSync => {
-    compiled ??= connection.prepare(sql);
+    compiled ??= compile();
     return compiled;
   };
   return {

@@ -68,7 +68,7 @@ export async function runHook(asked: HookArgs, io: Io, log: Log): Promise<void> 
   if (turn instanceof Fault) throw turn;
   const dirs = ownDirs({ ...io.env });
   // Not closed: whoever closes it as the last moves its log into it, with two flushes for which nobody should wait here.
-  const db = openDatabase(join(dirs.state, DATABASE), budget.part(BUSY_MS).left());
+  const db = openDatabase(join(dirs.state, DATABASE), budget.part(BUSY_MS).left(), 'when used');
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const persona = personaSaid(turn, io.env, asked.persona) ?? personaOf(turn, db, dirs.config, log);
   if (persona === null) return;
