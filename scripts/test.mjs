@@ -3,7 +3,7 @@
  * WORDS: only test files whose path holds one of them, without types and style. `--check`: only types and style.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -60,6 +60,8 @@ async function tests(node) {
   for (const name of Object.keys(env)) {
     if (/^(HIVEBAR|KIJITOMON|XDG)_/.test(name) && name !== 'HIVEBAR_REQUIRE_ALL') delete env[name];
   }
+  // The whole suite runs what users run, which also starts sooner; a few tests by themselves run the sources.
+  if (words.length === 0) env.HIVEBAR_TEST_PACKAGE = await packed(node, join(home, 'package'));
   // 260 test processes load the same sources: each of them is compiled once.
   env.NODE_COMPILE_CACHE = join(home, '.cache', 'tests');
   try {
@@ -70,6 +72,17 @@ async function tests(node) {
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** The program as it is published, beside the libraries it is published without. */
+async function packed(node, folder) {
+  mkdirSync(folder);
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
+  copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
+  const out = join(folder, 'dist');
+  const { code, output } = await captured('package', node, [join(root, 'build', 'package.ts'), out]);
+  if (code !== 0) fail(`the program can not be packed:\n${output}`);
+  return out;
 }
 
 function reporters() {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { openDatabase } from '../../core/state/index.ts';
 import { type Agent, agent, type ByShell, byShell, commandFor, type HarnessName } from '../kit/agent.ts';
+import { programEntry } from '../kit/program.ts';
 import { noPython } from '../kit/queue-writers.ts';
 import { needs } from '../kit/require.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
@@ -17,7 +17,7 @@ const ALL: Readonly<Record<HarnessName, readonly string[]>> = {
 const HARNESSES: readonly HarnessName[] = ['claude', 'codex'];
 /** A second for the hook, the rest for a busy machine. */
 const IN_TIME_MS = 15_000;
-const HIVEBAR = fileURLToPath(import.meta.resolve('../../app/cli/hivebar.node.ts'));
+const HIVEBAR = programEntry('hivebar');
 
 async function installed(home: TrayHome, harness: HarnessName, ...more: readonly string[]): Promise<Agent> {
   const one = agent(home, 'ada', harness);
@@ -32,7 +32,12 @@ async function call(
 ): Promise<ByShell> {
   const stdin = JSON.stringify({ session_id: session, hook_event_name: event, cwd: folder, tool_name: 'Bash' });
   for (let left = 5; ; left -= 1) {
-    const called = await byShell(command, stdin, { HOME: home.home, PATH: process.env.PATH }, folder);
+    const called = await byShell(
+      command,
+      stdin,
+      { HOME: home.home, XDG_CACHE_HOME: home.env.XDG_CACHE_HOME, PATH: process.env.PATH },
+      folder,
+    );
     // On a busy machine it may have had no time to read stdin.
     if (left === 0 || !called.stderr.includes('no JSON object')) return called;
   }

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { programEntry } from '../kit/program.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
@@ -23,7 +24,11 @@ async function installed(home: TrayHome) {
   return (event: string): string => {
     const command = hooks[event]?.[0]?.hooks[0]?.command ?? '';
     const input = JSON.stringify({ session_id: 's1', hook_event_name: event, cwd: home.dir, tool_name: 'Read' });
-    const ran = spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8', input, env: { HOME: home.home } });
+    const ran = spawnSync('/bin/sh', ['-c', command], {
+      encoding: 'utf8',
+      input,
+      env: { HOME: home.home, XDG_CACHE_HOME: home.env.XDG_CACHE_HOME },
+    });
     assert.deepEqual([ran.status, ran.stderr], [0, ''], event);
     return ran.stdout;
   };
@@ -101,7 +106,7 @@ test('a script that an earlier install wrote goes on as it did, and status says 
   const script = home.at('hook/hivebar-hook');
   const now = readFileSync(script, 'utf8');
   const before = now
-    .replace("/app/cli/hook.node.ts'", "/app/cli/hivebar.node.ts'")
+    .replace(`${programEntry('hook')}'`, `${programEntry('hivebar')}'`)
     .replace("trap 'drain; exit 0' 0", "trap 'exit 0' 0");
   assert.notEqual(before, now);
   writeFileSync(script, before);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { programEntry } from '../kit/program.ts';
 import { trayHome } from '../kit/tray-process.ts';
 
-const ENTRY = fileURLToPath(import.meta.resolve('../../app/cli/hook.node.ts'));
+const ENTRY = programEntry('hook');
 
 test('what a hook told is gone from the board soon, though the hook waits for no tray process', async () => {
   using home = trayHome();

@@ -58,7 +58,12 @@ export function agent(home: TrayHome, persona: string, harness: HarnessName): Ag
     async at(event, given = {}) {
       const command = commandFor(settings, event);
       const stdin = { session_id: session, hook_event_name: event, cwd: folder, ...given };
-      const said = await spoken(command, JSON.stringify(stdin), { HOME: home.home, PATH: process.env.PATH }, folder);
+      const said = await spoken(
+        command,
+        JSON.stringify(stdin),
+        { HOME: home.home, XDG_CACHE_HOME: home.env.XDG_CACHE_HOME, PATH: process.env.PATH },
+        folder,
+      );
       shown.push(...said.ids);
       return said;
     },

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { programEntry } from './program.ts';
 import { type Scratch, scratch } from './scratch.ts';
 
-const ENTRY = fileURLToPath(import.meta.resolve('../../app/cli/hivebar.node.ts'));
+const ENTRY = programEntry('hivebar');
 /** What the installed script runs. */
-const HOOK_ENTRY = fileURLToPath(import.meta.resolve('../../app/cli/hook.node.ts'));
+const HOOK_ENTRY = programEntry('hook');
 const FOREIGN = /^(HIVEBAR_|KIJITOMON_|XDG_|NODE_|npm_|TMUX|TERM_SESSION_ID|WT_SESSION|GT_)|_proxy$/i;
 
 export interface Called {

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import { programEntry } from './program.ts';
 import { until } from './until.ts';
 
 /** One line of stdout or of an event file, as a consumer reads it. */
@@ -57,16 +57,14 @@ export interface Cli extends AsyncDisposable {
   stop(withinMs?: number): Promise<Ended>;
 }
 
-const ENTRY = fileURLToPath(import.meta.resolve('../../app/cli/hivebar.node.ts'));
-const MONITOR = fileURLToPath(import.meta.resolve('../../app/cli/kijito-inbox-monitor.node.ts'));
 const FOREIGN = /^(HIVEBAR_|KIJITOMON_|XDG_|NODE_|npm_)|_proxy$/i;
 
-/** Starts `hivebar ARGS` (or `kijito-inbox-monitor ARGS`) from the sources, on the Node that runs the tests. */
+/** Starts `hivebar ARGS` (or `kijito-inbox-monitor ARGS`) on the Node that runs the tests. */
 export function startCli(args: readonly string[], options: CliOptions = {}): Cli {
   const { as = 'hivebar', reads = true, wrap = [] } = options;
   const inherited = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
   const env = { ...Object.fromEntries(inherited), ...options.env };
-  const [file = process.execPath, ...rest] = [...wrap, process.execPath, as === 'hivebar' ? ENTRY : MONITOR, ...args];
+  const [file = process.execPath, ...rest] = [...wrap, process.execPath, programEntry(as), ...args];
   const stdio: ['ignore', number | 'pipe', 'pipe'] = ['ignore', options.stdout ?? 'pipe', 'pipe'];
   const child = spawn(file, rest, {
     env,
