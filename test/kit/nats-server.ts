@@ -35,8 +35,21 @@ export interface NatsServer extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
+/** Another test may take a port that was free a moment ago. */
+const TRIES = 5;
+
 /** @throws with its log when it does not serve in time */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
+  for (let left = options.port === undefined ? TRIES : 1; ; left -= 1) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      if (left === 1 || !String(error).includes('address already in use')) throw error;
+    }
+  }
+}
+
+async function startOnce(options: NatsServerOptions): Promise<NatsServer> {
   const { dir, token = 'secret', jetStream = true, config = '' } = options;
   const port = options.port ?? (await freePort());
   const store = `jetstream { store_dir: ${JSON.stringify(join(dir, 'store'))}, max_mem: 64M, max_file: 256M }`;

@@ -41,7 +41,7 @@ class World {
       ]),
     ) as unknown as Files;
     const sleep = async (): Promise<void> => {
-      this.#alone(() => this.#writeOn()); // who writes goes on within a tick
+      if (this.#slow !== null) this.#alone(() => this.#writeOn()); // who writes goes on within a tick
       this.#others();
     };
     const random = {

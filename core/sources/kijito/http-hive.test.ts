@@ -267,6 +267,18 @@ test('unchanged bytes are not parsed again, unless a cursor below needs the rows
   });
 });
 
+test('trap 20: an empty page that continues is a hole each time it comes, in the same bytes too', async () => {
+  const body = Buffer.from('{"result":[],"truncated":true,"size_dropped":0,"next_before_id":2,"unread_not_shown":1}');
+  const fetcher: Fetcher = { get: async () => ({ body }), [Symbol.asyncDispose]: async () => {} };
+  const hive = hiveAt('http://127.0.0.1:1', SCOPE);
+  await using client = httpHive({ hive, fetcher, clock: realClock, contentChars: 220, longPoll: false, scope: SCOPE });
+  for (let look = 1; look <= 3; look += 1) {
+    const { rows, hole } = await client.window('ada', 0, never, [{ from: 2, to: 2 }]);
+    assert.deepEqual([rows, hole?.spans], [[], []], `look ${look}`);
+    assert.match(hole?.why ?? '', /it is empty, and continues before 2/);
+  }
+});
+
 test('content is cut at the edge, or not kept at all', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   hive.deliver('ada', { content: 'x'.repeat(1_000_000) });

@@ -98,7 +98,9 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     };
     const newest = await pageIn(body, reading);
     const found = windowOf(newest);
-    seen.set(address, { print: Uint8Array.from(print), window: found }); // a copy: it is a piece of something larger
+    // An empty page that has older rows says nothing of what is above a cursor, however often it comes.
+    if (newest.rows.length === 0 && newest.older.is !== 'whole') seen.delete(address);
+    else seen.set(address, { print: Uint8Array.from(print), window: found }); // a copy: it is a piece of something larger
     if (after === null) return { ...found, rows: await newestRows(newest, contentChars, turn) };
     const older = (before: number): URL => {
       const page = hive.inbox(address);
