@@ -267,7 +267,7 @@ test('unchanged bytes are not parsed again, unless a cursor below needs the rows
   });
 });
 
-test('trap 20: an empty page that continues is a hole each time it comes, in the same bytes too', async () => {
+test('trap 19: an empty page that continues is a hole each time it comes, in the same bytes too', async () => {
   const body = Buffer.from('{"result":[],"truncated":true,"size_dropped":0,"next_before_id":2,"unread_not_shown":1}');
   const fetcher: Fetcher = { get: async () => ({ body }), [Symbol.asyncDispose]: async () => {} };
   const hive = hiveAt('http://127.0.0.1:1', SCOPE);
