@@ -36,7 +36,8 @@ describe('set-up by several processes at once', () => {
   }
 
   test('each has its turn alone, and nothing is left behind', async () => {
-    await Promise.all(Array.from({ length: 5 }, () => promisify(execFile)(process.execPath, args, { cwd: folder })));
+    const slow = ['--input-type=module', '-e', WORKER.replace('sleep(50)', 'sleep(300)')]; // so that somebody has to wait
+    await Promise.all(Array.from({ length: 5 }, () => promisify(execFile)(process.execPath, slow, { cwd: folder })));
     assertOneAtATime(5);
     assert.ok(lines().some((line) => line.startsWith('waits')));
     assert.deepEqual(readdirSync(join(folder, 'cache')), []);
