@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -23,7 +23,11 @@ export async function once(lock, work, waiting) {
     let told = false;
     while (!moved(mine, lock)) {
       const owner = ownerOf(lock);
-      if (owner === null) continue; // given back between the two looks
+      if (owner === null) {
+        // Given back between the two looks; or there is nothing to go in with any more, for ever.
+        if (!existsSync(mine)) throw new Error(`${mine} is gone: somebody has removed it while it waited for ${lock}`);
+        continue;
+      }
       if (isAlive(owner.pid)) {
         if (!told) waiting(owner.pid);
         told = true;
@@ -38,7 +42,10 @@ export async function once(lock, work, waiting) {
     rmSync(mine, { recursive: true, force: true });
     throw error;
   }
-  const give = () => rmSync(lock, { recursive: true, force: true });
+  // Aside first: with its owner removed it would be an empty folder, whose place the next one takes, and that is not ours to remove.
+  const give = () => {
+    if (moved(lock, mine)) rmSync(mine, { recursive: true, force: true });
+  };
   process.once('exit', give);
   try {
     return await work();
@@ -55,7 +62,8 @@ function moved(from, to) {
     renameSync(from, to);
     return true;
   } catch (error) {
-    if (['ENOTEMPTY', 'EEXIST', 'EPERM', 'ENOENT', 'EACCES'].includes(error.code) && taken(to, from)) return false;
+    if (['ENOTEMPTY', 'EEXIST'].includes(error.code)) return false; // also when it was given back in this moment
+    if (['EPERM', 'ENOENT', 'EACCES'].includes(error.code) && taken(to, from)) return false;
     throw error;
   }
 }

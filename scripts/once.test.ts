@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -49,6 +50,26 @@ describe('set-up by several processes at once', () => {
     writeFileSync(join(folder, 'cache', 'lock', 'owner'), `${dead} left-behind`);
     await Promise.all(Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, args, { cwd: folder })));
     assertOneAtATime(4);
+  });
+
+  test('who waits ends with words when everything was removed under its hands', async () => {
+    mkdirSync(join(folder, 'cache', 'lock'), { recursive: true });
+    writeFileSync(join(folder, 'cache', 'lock', 'owner'), `${process.pid} alive`);
+    const waiting = promisify(execFile)(process.execPath, args, { cwd: folder, timeout: 60_000 });
+    const ended = assert.rejects(waiting, /is gone: somebody has removed it while it waited for cache\/lock/);
+    while (!existsSync(join(folder, 'log'))) await sleep(10);
+    rmSync(join(folder, 'cache'), { recursive: true });
+    await ended;
+  });
+
+  test('a lock that many take and give without a pause fails nobody', async () => {
+    const busy = WORKER.replace('await once(', 'for (let i = 0; i < 100; i += 1) await once(').replace(
+      'await sleep(50);',
+      '',
+    );
+    const each = ['--input-type=module', '-e', busy];
+    await Promise.all(Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, each, { cwd: folder })));
+    assertOneAtATime(400);
   });
 
   test('work that fails gives the lock back', () => {
