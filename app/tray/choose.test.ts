@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { openTray, type TrayNeeds } from './choose.node.ts';
+import { snapshot } from './harness.ts';
 import { openIcons } from './icons.node.ts';
 import { trayModel } from './menu.ts';
 
@@ -22,29 +23,13 @@ async function stateOf(of: Partial<TrayNeeds>): Promise<string[]> {
     log: { ...silentLog, info: (line) => logged.push(line) },
     ...of,
   });
-  driver.show(trayModel(EMPTY, 0, () => ''));
+  driver.show(trayModel(snapshot([]), 0, () => ''));
   assert.deepEqual(
     logged,
     states.map((state) => `tray: ${state}`),
   );
   return states;
 }
-
-const none = { is: 'exact', n: 0 } as const;
-const EMPTY = {
-  rev: 0,
-  personas: [],
-  causes: [],
-  hives: [],
-  decisions: [],
-  totals: { unread: none, urgent: none, up: 0, down: 0, personas: 0 },
-  paused: { is: 'never' },
-  quietHours: false,
-  quiet: { is: 'never' },
-  autostart: null,
-  tray: '',
-  notifications: '',
-} as const;
 
 test('switched off, it says so and shows nothing', async () => {
   assert.deepEqual(await stateOf({ choice: 'none' }), ['off (switched off)']);

@@ -1,4 +1,4 @@
-export { MOST_COUNTED, unreadByPriority } from './by-priority.ts';
+export { unreadByPriority } from './by-priority.ts';
 export {
   type Addressee,
   ITEM_TYPES,
@@ -36,4 +36,5 @@ export {
   parseInboxQuery,
   parsePendingQuery,
 } from './query.ts';
+export { MOST_COUNTED } from './tally.ts';
 export { type Undelivered, undeliveredOf } from './undelivered.ts';

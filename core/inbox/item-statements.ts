@@ -1,8 +1,8 @@
 import type { Database } from '../state/index.ts';
 import type { ItemType, Listed, Priority } from './item.ts';
+import { type Tally, tally } from './tally.ts';
 
-/** An item as the tables have it, for one persona; instants in milliseconds. */
-/** What was pushed, as the table has it. */
+/** What was pushed, as the table has it; instants in milliseconds. */
 export interface PushedRow {
   readonly id: number;
   readonly type: ItemType;
@@ -28,15 +28,11 @@ export function pushedFields(row: PushedRow) {
   };
 }
 
+/** An item as the tables have it, for one persona. */
 export interface ItemRow extends PushedRow {
   readonly broadcast: number;
   readonly read_at: number | null;
   readonly delivered_at: number | null;
-}
-
-export interface Tally {
-  readonly priority: Priority;
-  readonly n: number;
 }
 
 /** `i` is the row of the inbox; the marks are in it too, or in `a`, the acknowledgement of a broadcast. */
@@ -64,11 +60,6 @@ const LISTED: Readonly<Record<Listed, (marks: Marks) => string>> = {
   delivered: (marks) => `${marks}.delivered_at IS NOT NULL`,
   all: () => 'true',
 };
-
-/** Of each priority as many as `most` at the most, so that it costs the same however many there are. */
-const tally = (from: string, marks: Marks, most: string) => `
-  SELECT p.priority, (SELECT count(*) FROM (SELECT 1 ${from} AND ${marks}.priority = p.priority LIMIT ${most})) AS n
-  FROM (SELECT 0 AS priority UNION ALL VALUES (1), (2), (3), (4)) AS p`;
 
 /** Everything the items ask of the tables. */
 export function itemStatementsOf(db: Database) {
@@ -100,8 +91,8 @@ export function itemStatementsOf(db: Database) {
       RETURNING seq AS id, dedup_key`),
 
     list: { pending: list('pending'), delivered: list('delivered'), all: list('all') },
-    tally: db.prepare<Tally>(tally(own('?3'), 'i', '?4')),
-    tallyToAll: db.prepare<Tally>(tally(toAll, 'a', '?3')),
+    tally: db.prepare<Tally>(tally(own('?3'), 'i.priority')),
+    tallyToAll: db.prepare<Tally>(tally(toAll, 'a.priority')),
     tallyOfNobodyYet: db.prepare<Tally>(`SELECT i.priority, count(*) AS n ${OF_NOBODY_YET} GROUP BY i.priority`),
 
     anyForNobodyYet: db.prepare<{ any: number }>(`SELECT EXISTS (SELECT 1 ${OF_NOBODY_YET}) AS "any"`),

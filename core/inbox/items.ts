@@ -1,12 +1,12 @@
 import { type Instant, sameName } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import { clearStamps, type Database, laterTransaction, migrate, pendingDirOf, transaction } from '../state/index.ts';
-import { MOST_COUNTED } from './by-priority.ts';
 import { expiryOf } from './expiry.ts';
 import type { Item, Items, KeyScope, Lease, NewItem, Priority, Pushed } from './item.ts';
-import { type ItemRow, itemStatementsOf, pushedFields, type Tally } from './item-statements.ts';
+import { type ItemRow, itemStatementsOf, pushedFields } from './item-statements.ts';
 import { checkedItem, keyOfOne } from './new-item.ts';
 import { INBOX_SCHEMA } from './schema.ts';
+import { byPriority, MOST_COUNTED } from './tally.ts';
 
 export interface ItemsOptions {
   readonly db: Database;
@@ -106,11 +106,8 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
         .map((row) => itemOf(row, persona)),
     pending(persona, session) {
       const now = nowMs();
-      const tallies = [
-        ...sql.tally.all(persona, now, null, MOST_COUNTED),
-        ...sql.tallyToAll.all(persona, now, MOST_COUNTED),
-      ];
-      if (session !== null) tallies.push(...sql.tally.all(persona, now, session, MOST_COUNTED));
+      const tallies = [...sql.tally.all(persona, now, null), ...sql.tallyToAll.all(persona, now)];
+      if (session !== null) tallies.push(...sql.tally.all(persona, now, session));
       tallies.push(...sql.tallyOfNobodyYet.all(persona, now));
       return byPriority(tallies);
     },
@@ -149,10 +146,4 @@ function itemOf(row: ItemRow, persona: string): Item {
     read: row.read_at,
     delivered: row.delivered_at,
   };
-}
-
-function byPriority(tallies: readonly Tally[]): readonly [number, number, number, number, number] {
-  const counts: [number, number, number, number, number] = [0, 0, 0, 0, 0];
-  for (const { priority, n } of tallies) counts[priority] = Math.min(counts[priority] + n, MOST_COUNTED);
-  return counts;
 }

@@ -1,0 +1,25 @@
+import type { Priority } from './item.ts';
+
+/** So many of one priority are counted; it stands for as many or more. */
+export const MOST_COUNTED = 1000;
+
+export interface Tally {
+  readonly priority: Priority;
+  readonly n: number;
+}
+
+/**
+ * SQL for how many there are of each priority, which costs the same however many there are.
+ * @param from `FROM ... WHERE ...` with the rows to count
+ * @param priority the column of it
+ */
+export const tally = (from: string, priority: string) => `
+  SELECT p.priority, (SELECT count(*) FROM (SELECT 1 ${from} AND ${priority} = p.priority LIMIT ${MOST_COUNTED})) AS n
+  FROM (SELECT 0 AS priority UNION ALL VALUES (1), (2), (3), (4)) AS p`;
+
+/** Their sums, 0 first. */
+export function byPriority(tallies: readonly Tally[]): readonly [number, number, number, number, number] {
+  const counts: [number, number, number, number, number] = [0, 0, 0, 0, 0];
+  for (const { priority, n } of tallies) counts[priority] = Math.min(counts[priority] + n, MOST_COUNTED);
+  return counts;
+}
