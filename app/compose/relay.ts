@@ -1,11 +1,10 @@
 import type { Board } from '../../core/board/index.ts';
 import type { LocalHive } from '../../core/inbox/index.ts';
-import type { PersonaId } from '../../core/model/index.ts';
 import { type Credentials, natsTarget, tokenFileCredentials } from '../../core/net/index.ts';
 import { type Database, ownDirs } from '../../core/state/index.ts';
 import type { Wakefulness } from '../../core/watch/index.ts';
 import type { Settings } from '../config/tray/index.ts';
-import { inboxesOf } from '../hook/index.ts';
+import { namedSessions } from '../hook/index.ts';
 import { keptSessions } from '../open/index.ts';
 import type { Machine } from './machine.ts';
 
@@ -40,14 +39,8 @@ export async function keepRelay(parts: RelayParts, { clock, random, log, env }: 
   const dialer = dialerOf({ server, token: () => (credentials === null ? null : tokenNow(credentials)) });
   // Who works here lives here, also before anything was written to them.
   const sessions = keptSessions(db);
-  const names = new Map<PersonaId, string>();
   const { config } = ownDirs({ ...env });
-  const nameOf = (persona: PersonaId): string => {
-    const name = names.get(persona) ?? inboxesOf(persona, config).name;
-    names.set(persona, name);
-    return name;
-  };
-  const announced = (): readonly string[] => sessions.all().map(({ persona }) => nameOf(persona));
+  const announced = (): readonly string[] => namedSessions(sessions.all(), config).map(({ persona }) => persona);
   const relay = startRelay({
     items: local.items,
     outgoing: outgoingOf(db),

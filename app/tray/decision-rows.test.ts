@@ -176,6 +176,7 @@ describe('what only this machine knows of a persona', () => {
     assert.deepEqual(waiting(0, 0, 0, 0, 0), []);
     assert.deepEqual(waiting(1, 0, 7, 0, 2), ['  Waiting: 1 critical, 7 normal, 2 bulk']);
     assert.deepEqual(waiting(0, 3, 0, 1, 0), ['  Waiting: 3 high, 1 low']);
+    assert.deepEqual(waiting(0, 0, 1000, 1, 0), ['  Waiting: 1000+ normal, 1 low'], 'as many or more');
   });
 
   test('words of others are one short plain line', () => {

@@ -1,4 +1,5 @@
 import type { LocalView, OpenGate, PersonaView } from '../../core/board/index.ts';
+import { MOST_COUNTED } from '../../core/inbox/index.ts';
 import type { MenuEntry } from './model.ts';
 import { rowText } from './text.ts';
 
@@ -40,9 +41,11 @@ function gateText({ id, hook, mode, description }: OpenGate): string {
   return what === '' ? gate : `${gate} · ${what}`;
 }
 
-/** A number at its bound stands for more, and here that is all the same. */
 function pendingText({ pending }: LocalView): string[] {
   if (pending.every((n, priority) => n === 0 || priority === NORMAL)) return [];
-  const parts = PRIORITIES.flatMap((name, i) => ((pending[i] ?? 0) > 0 ? [`${pending[i]} ${name}`] : []));
+  const parts = PRIORITIES.flatMap((name, i) => {
+    const n = pending[i] ?? 0;
+    return n > 0 ? [`${n}${n >= MOST_COUNTED ? '+' : ''} ${name}`] : [];
+  });
   return [`Waiting: ${parts.join(', ')}`];
 }
