@@ -1,4 +1,5 @@
 export * from './kijito/index.ts';
+export type { ChangeName, SetEvidence, SetItem } from './set.ts';
 export type {
   Evidence,
   Hidden,
