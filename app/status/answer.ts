@@ -14,7 +14,11 @@ declare module 'fastify' {
 
 /** @throws Refusal 401 unless the sender has the token. Message text and actions ask for it (Decision 4). */
 export function needToken(request: FastifyRequest): void {
-  if (request.right !== 'owner') throw unauthorized('this needs the token');
+  if (request.right !== 'owner') throw tokenNeeded();
+}
+
+export function tokenNeeded(): Refusal {
+  return unauthorized('this needs the token');
 }
 
 export function unauthorized(message: string): Refusal {

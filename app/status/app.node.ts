@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import fastify, { type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { actionRoutes } from './action-routes.ts';
-import { answerProblem, needToken, unauthorized } from './answer.ts';
+import { answerProblem, tokenNeeded, unauthorized } from './answer.ts';
 import { apiRoutes, REVALIDATE } from './api-routes.ts';
 import { currentStatus, matches } from './current.ts';
 import { decisionRoutes } from './decision-routes.ts';
@@ -89,20 +89,24 @@ export async function createApp(
   const bare = { config: { tellsNothing: true } } as const;
 
   app.decorateRequest('right', 'anyone');
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     if (places.get(request.raw)?.is === 'owner-socket') request.right = 'owner';
     else {
       const right = rightOf(request.headers.authorization);
-      if (right === 'wrong') throw unauthorized('the token is not the one of this Hivebar');
+      if (right === 'wrong') return done(unauthorized('the token is not the one of this Hivebar'));
       request.right = right;
-      if (request.routeOptions.config.tellsNothing === undefined && !maySee(request)) needToken(request);
+      if (request.routeOptions.config.tellsNothing === undefined && !maySee(request)) return done(tokenNeeded());
     }
+    done();
   });
   const routes: string[] = [];
   app.addHook('onRoute', ({ method, url }) => {
     for (const one of [method].flat()) routes.push(`${one} ${url}`);
   });
-  app.addHook('onResponse', async (request) => answers.get(request)?.());
+  app.addHook('onResponse', (request, _reply, done) => {
+    answers.get(request)?.();
+    done();
+  });
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
