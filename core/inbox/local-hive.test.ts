@@ -506,7 +506,7 @@ describe('hints', () => {
     await crowd();
     assert.deepEqual(seen.splice(0), [['cy', 1]]);
     assert.equal(inbox.window('ada', 0, going).rows.length, 4, 'who looks by himself sees it');
-    await clock.advance(10);
+    await clock.advance(20);
     assert.deepEqual(seen.splice(0).sort(), [
       ['ada', 4],
       ['bo', 2],
@@ -521,7 +521,7 @@ describe('hints', () => {
         .sort(),
       ['ada', 'bo', 'cy', 'dee'],
     );
-    await clock.advance(10);
+    await clock.advance(20);
     assert.deepEqual([seen, clock.waiting], [[], 0]);
   });
 

@@ -111,8 +111,9 @@ export const KEEP_MAIL_MS = 30 * 86_400_000;
 /** Answers to `GET /api/inbox` stay under 120 KiB, where parsing becomes dearer; this is what the rows may take of it. */
 const ROWS_BUDGET = 120 * 1024 - 512;
 const NONE: Level = { unread: exactly(0), urgent: exactly(0) };
-/** What is sent in a crowd is told of together, so much later at most. */
-const CROWD_MS = 10;
+/** What is sent in a crowd is told of together: so much later for each mail of its first group, and so much at most. */
+const CROWD_MS = 5;
+const MOST_CROWD_MS = 50;
 /** Rows deleted in one transaction, so that no writer waits long. */
 const REAP_AT_ONCE = 1000;
 
@@ -168,14 +169,14 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       return all;
     });
     if (mails.length === 1) noticed();
-    else noticedSoon();
+    else noticedSoon(Math.min(mails.length * CROWD_MS, MOST_CROWD_MS));
     return sent;
   }
 
   /** Who sends in a crowd goes on sending: looks that several groups share cost less than those of each. */
-  function noticedSoon(): void {
+  function noticedSoon(ms: number): void {
     turn = null;
-    soon ??= clock.after(CROWD_MS, () => {
+    soon ??= clock.after(ms, () => {
       soon = null;
       noticed();
     });

@@ -56,6 +56,8 @@ function stemsOf(names: Iterable<PersonaId>): ReadonlySet<string> {
 
 function stampsIn(dir: string): readonly string[] {
   try {
+    // Where no hook was ever installed there is no directory: an error would cost more than all else a mail does here.
+    if (fs.statSync(dir, { throwIfNoEntry: false }) === undefined) return [];
     return fs.readdirSync(dir).filter((name) => !isInMaking(dir, name));
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return [];
