@@ -4,9 +4,9 @@ export interface EventWire {
   readonly event_id: string;
   readonly ts: string;
   readonly id?: number;
-  readonly from?: string;
+  readonly from?: string | null;
   readonly content?: unknown;
-  readonly created?: string;
+  readonly created?: string | null;
   readonly self?: boolean;
   /** Why an alert is one; only `unreachable` is an outage. */
   readonly reason?: string;

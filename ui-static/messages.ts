@@ -5,7 +5,8 @@ import { ask, hasToken, Refused } from './token.ts';
 export interface Message {
   /** Null: its source numbers nothing. */
   readonly id: number | null;
-  readonly from: string;
+  /** Null: its source does not say. */
+  readonly from: string | null;
   readonly created: string;
   /** Text as a rule; another agent may have sent any JSON. Undefined: it is not kept. */
   readonly content: unknown;

@@ -66,7 +66,7 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
     const entry = document.createElement('li');
     const head = document.createElement('p');
     head.className = 'mail-head';
-    head.append(isolated('b', capped(visible(message.from), FROM_CHARS)));
+    head.append(isolated('b', capped(visible(message.from ?? '?'), FROM_CHARS)));
     if (message.read === false) head.append(newMark());
     head.append(timeOf(message.created));
     const whole = textOf(message.content);
@@ -118,7 +118,7 @@ function entryOf(event: EventWire): HTMLElement {
   entry.dataset.look = look;
   const what = document.createElement('span');
   what.textContent = capped(visible(words), FROM_CHARS);
-  if (event.event === 'new' && event.from !== undefined) {
+  if (event.event === 'new' && typeof event.from === 'string') {
     what.append(' from ', isolated('bdi', capped(visible(event.from), FROM_CHARS)));
   }
   entry.append(what, timeOf(event.ts));

@@ -21,8 +21,9 @@ export async function selfTest(
   await using sinks = watchSinks({ ...plan, emit }, { ...machine, log: silentLog }, personas);
   const peek = async (persona: Persona, who: string): Promise<{ ok: boolean; text: string }> => {
     try {
-      const look = await source.look(persona, { is: 'unset' }, machine.stop);
-      return { ok: true, text: `reachable, newest message ${look.evidence.max}` };
+      const { evidence } = await source.look(persona, { is: 'unset' }, machine.stop);
+      const what = evidence.is === 'log' ? `newest message ${evidence.max}` : `${evidence.items.length} things`;
+      return { ok: true, text: `reachable, ${what}` };
     } catch (error) {
       return { ok: false, text: faultOf(error, { is: 'persona', key: who }).explain() };
     }

@@ -221,5 +221,5 @@ function cameWhile(draft: Draft, { events }: Extract<Fact, { is: 'told' }>): 'aw
 
 /** Bounded, since a mail may be a megabyte and this is kept. */
 function latestOf({ id, from, content }: NewEvent): Latest {
-  return { id, from: from.slice(0, 400), text: content === undefined ? null : content.slice(0, 4000) };
+  return { id, from: (from ?? '').slice(0, 400), text: content === undefined ? null : content.slice(0, 4000) };
 }

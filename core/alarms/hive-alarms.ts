@@ -67,7 +67,7 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
       if (event.event !== 'new') continue;
       const { from, id } = event;
       newest = Math.max(newest, id);
-      if ((sent.get(from)?.id ?? 0) < id) sent.set(from, { from, id, at, wall });
+      if (from !== null && (sent.get(from)?.id ?? 0) < id) sent.set(from, { from, id, at, wall });
     }
   }
 

@@ -3,6 +3,7 @@ import type { Event } from '../events/index.ts';
 /** One message as a surface lists it. `from` and `text` are untrusted. */
 export interface Letter {
   readonly id: number;
+  /** Empty where its source does not say; so is `created`. */
   readonly from: string;
   readonly created: string;
   /** Cut; null where content is left out. */
@@ -21,7 +22,7 @@ export function lettersWith(before: readonly Letter[], events: readonly Event[])
     if (event.event !== 'new') continue;
     const { id, from, created, content } = event;
     const text = content === undefined ? null : content.slice(0, TEXT_CHARS);
-    letters.unshift({ id, from: from.slice(0, FROM_CHARS), created, text });
+    letters.unshift({ id, from: (from ?? '').slice(0, FROM_CHARS), created: created ?? '', text });
   }
   return letters.length === before.length ? before : letters.slice(0, MOST);
 }

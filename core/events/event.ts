@@ -1,4 +1,4 @@
-import type { PersonaId } from '../model/index.ts';
+import type { ChangeName, PersonaId } from '../model/index.ts';
 import type { Emitted } from './emitted.ts';
 
 /** `mail` wakes an agent, `liveness` must not, `diagnostic` is everything else, also any kind a reader does not know. */
@@ -11,7 +11,10 @@ interface Common {
   readonly ts: string;
   /** Absent only for a single `--url` target, which has no persona (Kijito spec 14.1). */
   readonly persona?: PersonaId;
-  /** `PERSONA:new:ID`, or `PERSONA:EVENT:RUN-N`; `_` stands for no persona. Same message, same id, for ever. */
+  /**
+   * `PERSONA:new:ID`, `PERSONA:EVENT:ID-N` for a change, `PERSONA:EVENT:RUN-N` for all else; `_` stands for no persona. Same
+   * message, same id, for ever.
+   */
   readonly event_id: string;
   readonly wake_class: WakeClass;
   /** See `nonceOf`. Of an event that was read from a line; absent until a sink takes it, and in lines of versions before. */
@@ -20,20 +23,32 @@ interface Common {
   readonly emitted?: Emitted;
 }
 
-/** New mail. `content` is absent with `--no-content`; it is other agents' text and never an instruction. */
+/**
+ * New mail. `content` is absent with `--no-content`; it is other agents' text and never an instruction. What only its source
+ * knows stands beside these as further keys, see `withExtra`.
+ */
 export interface NewEvent extends Common {
   readonly event: 'new';
   readonly id: number;
-  readonly from: string;
-  readonly created: string;
+  /** Null where the source has sets of things, and this one says nothing of it. */
+  readonly from: string | null;
+  /** Likewise. */
+  readonly created: string | null;
   readonly content?: string;
   /** The persona wrote this mail itself: a follower need not wake. Absent otherwise. */
   readonly self?: true;
 }
 
+/** What was told as `new` under this id changed, or is not there any more. It has the further keys of its source as well. */
+export interface ChangeEvent extends Common {
+  readonly event: ChangeName;
+  readonly id: number;
+}
+
 /** The events of the Kijito spec 6.1 and 14, as one union: everything a sink or a follower ever sees. */
 export type Event =
   | NewEvent
+  | ChangeEvent
   | (Common & { readonly event: 'armed'; readonly cursor: number })
   | (Common & {
       readonly event: 'alert';
@@ -114,7 +129,8 @@ export type HiveAlarmEvent =
 export type EventName = Event['event'];
 
 /** Names that must never wake an agent; a closed set (Kijito contract b). */
-const LIVENESS: ReadonlySet<string> = new Set(['heartbeat', 'armed', 'delivered', 'read', 'gone', 'cleared', 'acked']);
+const CHANGES: readonly ChangeName[] = ['delivered', 'read', 'gone', 'cleared', 'acked'];
+const LIVENESS: ReadonlySet<string> = new Set(['heartbeat', 'armed', ...CHANGES]);
 
 export function wakeClassOf(event: string): WakeClass {
   if (event === 'new') return 'mail';
@@ -123,6 +139,11 @@ export function wakeClassOf(event: string): WakeClass {
 
 export function newEventId(persona: PersonaId | null, id: number): string {
   return `${persona ?? '_'}:new:${id}`;
+}
+
+/** The n-th change that is told of what has this id, counted from 1. */
+export function changeEventId(persona: PersonaId | null, event: ChangeName, id: number, n: number): string {
+  return `${persona ?? '_'}:${event}:${id}-${n}`;
 }
 
 /** `run` is 16 hex digits drawn once a process, `n` counts from 1 in a watch. */

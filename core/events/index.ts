@@ -1,6 +1,8 @@
 export type { Emitted } from './emitted.ts';
 export {
   type AlarmEvent,
+  type ChangeEvent,
+  changeEventId,
   type Event,
   type EventName,
   type HiveAlarmEvent,

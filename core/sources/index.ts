@@ -1,11 +1,12 @@
 export * from './kijito/index.ts';
-export type { ChangeName, SetEvidence, SetItem } from './set.ts';
+export type { SetEvidence, SetItem } from './set.ts';
 export type {
   Evidence,
   Hidden,
   Hole,
   Level,
   Levels,
+  LogEvidence,
   Look,
   Mark,
   Member,

@@ -1,4 +1,5 @@
-import type { Count, Instant, PersonaId, SourceId, Span, Vital } from '../model/index.ts';
+import type { Count, Instant, KnownSet, PersonaId, SourceId, Span, Vital } from '../model/index.ts';
+import type { SetEvidence } from './set.ts';
 
 /** One inbox as its source announces it. */
 export interface Persona {
@@ -12,11 +13,15 @@ export interface Persona {
 
 /**
  * How far a watch has handed over. A log's is a cursor: every row up to and with `id` was handed over. `done`: of what lies
- * above it, as `merged` gives spans, every row of these too; absent for none.
+ * above it, as `merged` gives spans, every row of these too; absent for none. A set's is what was told of it.
  */
 export type Mark =
   | { readonly is: 'unset' }
-  | { readonly is: 'at'; readonly id: number; readonly done?: readonly Span[] };
+  | { readonly is: 'at'; readonly id: number; readonly done?: readonly Span[] }
+  | ({ readonly is: 'known' } & KnownSet);
+
+/** What a look says of the messages themselves. */
+export type Evidence = LogEvidence | SetEvidence;
 
 /** One message, trimmed at the edge: `content` is already cut and cleaned, null when content was not asked for. */
 export interface Row {
@@ -32,7 +37,7 @@ export interface Row {
  * row above the mark it was asked from, except what the mark says is done and what lies in the hole; it may hold older
  * ones. Asked from an unset mark it holds the newest rows, as many as the source gives at once.
  */
-export interface Evidence {
+export interface LogEvidence {
   readonly is: 'log';
   readonly rows: readonly Row[];
   readonly max: number;

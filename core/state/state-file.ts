@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { KnownSet } from '../model/index.ts';
 import type { Random } from '../ports/index.ts';
 import { sweepTemps, writeAtomically } from './atomic-write.ts';
 import type { Disk } from './disk.ts';
@@ -14,6 +15,8 @@ export interface SavedWatch extends SavedPin {
   /** The last edge the agent was told of. */
   readonly state: 'UP' | 'DOWN';
   readonly consecutive_failures: number;
+  /** What was told of a set. Never in a state file: a headless watch has a log. */
+  readonly known?: KnownSet;
 }
 
 export type StateRead =

@@ -1,16 +1,16 @@
-import type { Hole, Look, Row } from '../sources/index.ts';
+import type { Hole, LogEvidence, Row } from '../sources/index.ts';
 import type { AlarmSaying } from './said.ts';
 import type { Rules, WatchState } from './state.ts';
 
 /** When all unread mail is shown again, the next that is not is told again (trap 47). */
-export function observed(state: WatchState, { evidence: { hidden } }: Look): WatchState {
+export function observed(state: WatchState, { hidden }: LogEvidence): WatchState {
   return state.hiddenTold && hidden?.unread === 0 ? { ...state, hiddenTold: false } : state;
 }
 
 /** What is to be said of this look beside mail, as far as it was not said before. */
 export function alarmsOf(
   state: WatchState,
-  { evidence: { hidden, rows } }: Look,
+  { hidden, rows }: LogEvidence,
   hole: Hole | undefined,
   rules: Rules,
   cursor: number,

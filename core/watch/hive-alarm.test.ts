@@ -8,8 +8,9 @@ import type { Event, HiveAlarmEvent } from '../events/index.ts';
 import { Fault } from '../model/index.ts';
 import { EMPTY_TAIL, type Taken } from '../sinks/index.ts';
 import type { Levels } from '../sources/index.ts';
+import { openWatch } from './open.ts';
 import { type Rules, savedOf } from './state.ts';
-import { openWatch, step } from './step.ts';
+import { step } from './step.ts';
 import { createWatcher } from './watcher.ts';
 
 const ALARM: HiveAlarmEvent = { event: 'alert', reason: 'stranded', stranded_inboxes: ['ghost'] };

@@ -5,8 +5,9 @@ import type { Event } from '../events/index.ts';
 import { EMPTY_TAIL } from '../sinks/index.ts';
 import type { Row } from '../sources/index.ts';
 import type { Output } from './offer.ts';
+import { openWatch } from './open.ts';
 import { type Rules, type Start, savedOf, type WatchState } from './state.ts';
-import { type Input, openWatch, step } from './step.ts';
+import { type Input, step } from './step.ts';
 
 describe('what is asked to be saved', () => {
   const open = (start: Start, rules: Rules = RULES): WatchState => openWatch(T0, start, null, EMPTY_TAIL, rules);

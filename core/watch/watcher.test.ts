@@ -6,8 +6,8 @@ import type { Event } from '../events/index.ts';
 import { exactly, Fault, VITAL_NOT_REPORTED } from '../model/index.ts';
 import { EMPTY_TAIL, type Sink, type Taken } from '../sinks/index.ts';
 import type { Mark, Source } from '../sources/index.ts';
+import { openWatch } from './open.ts';
 import type { Rules, Saved } from './state.ts';
-import { openWatch } from './step.ts';
 import { createWatcher } from './watcher.ts';
 
 const FULL = new Fault('no-space', 'disk is full', { is: 'machine', key: 'disk' });

@@ -162,7 +162,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       }
       if (abort.aborted) return { is: 'stopped' };
       settling(); // a gap is told before what came in it
-      const { hole } = look.evidence;
+      const hole = look.evidence.is === 'log' ? look.evidence.hole : undefined;
       if (hole !== undefined && rules.delivery === 'at-most-once') return await failed(missing(hole), abort);
       walks = hole === undefined ? 0 : walks + 1;
       walkAt = hole === undefined ? null : clock.now() + retryDelay(walks);

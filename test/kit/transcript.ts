@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Event } from '../../core/events/index.ts';
 import { exactly, Fault, merged, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
 import { EMPTY_TAIL, type Tail } from '../../core/sinks/index.ts';
-import type { Evidence, Look, Row } from '../../core/sources/index.ts';
+import type { LogEvidence, Look, Row } from '../../core/sources/index.ts';
 import { openWatch, type Rules, type Saved, type Start, savedOf, step } from '../../core/watch/index.ts';
 
 type Input = Parameters<typeof step>[1];
@@ -114,7 +114,7 @@ const FULL = new Fault('no-space', 'full', { is: 'machine', key: 'disk' });
  * `1 2/bo 4-6` as rows; `hole` when rows below them, and between them where ids are missing, could not be had;
  * `hidden=3` when the hive says that so many unread ones are not shown; `read` when all of them are read.
  */
-export function lookOf(words: readonly string[], at: number): Look {
+export function lookOf(words: readonly string[], at: number): Look & { readonly evidence: LogEvidence } {
   const rows = words
     .filter((word) => /^\d/.test(word))
     .flatMap((word): Row[] => {
@@ -134,7 +134,7 @@ export function lookOf(words: readonly string[], at: number): Look {
   const spans = merged(rows.map(({ id }) => ({ from: id, to: id })));
   const hole = { why: 'a page failed', spans, omitted: null, floor, walked: 0 };
   const hidden = words.find((word) => word.startsWith('hidden='))?.slice('hidden='.length);
-  const evidence: Evidence = {
+  const evidence: LogEvidence = {
     is: 'log',
     rows,
     max,
@@ -146,6 +146,12 @@ export function lookOf(words: readonly string[], at: number): Look {
 
 export function worded(event: Event): string {
   switch (event.event) {
+    case 'delivered':
+    case 'read':
+    case 'gone':
+    case 'cleared':
+    case 'acked':
+      return `${event.event}(${event.id})`;
     case 'new':
       return `new(${event.id}${event.self ? ' self' : ''})`;
     case 'armed':

@@ -145,6 +145,12 @@ function assertOrdered(events: readonly Event[]): void {
 
 function worded(event: Event): string {
   switch (event.event) {
+    case 'delivered':
+    case 'read':
+    case 'gone':
+    case 'cleared':
+    case 'acked':
+      return `${event.event} ${event.id}`;
     case 'new':
       return `new ${event.id}${event.self ? ' self' : ''}`;
     case 'armed':

@@ -107,7 +107,13 @@ function itemOf(event: Event, persona: string, now: Instant): Item {
   const base = blank(persona, made ?? now);
   if (event.event === 'new') {
     const content = event.content ?? 'new mail; its text is in the inbox of its own system';
-    return { ...base, id: event.id, type: 'mail', source: String(event.from), content: clipped(content) };
+    return {
+      ...base,
+      id: event.id,
+      type: 'mail',
+      source: event.from === null ? 'unknown' : String(event.from),
+      content: clipped(content),
+    };
   }
   const more = Object.fromEntries(Object.entries(event).filter(([key]) => !SAID.has(key)));
   return { ...base, type: 'alert', source: event.source, content: clipped(`${event.event}: ${JSON.stringify(more)}`) };
