@@ -18,8 +18,8 @@ const STARTED = Math.floor(realClock.now());
 
 export const benches = [
   bench('items pushed one by one by one process, each durable', '>= 200 a second', pushes),
+  bench('POST /api/send, 10 clients with one send on the way each', '>= 5,000 a second', () => sends(1)),
   bench('POST /api/send, 10 clients with 10 sends on the way each', '>= 5,000 a second', () => sends(10)),
-  bench('POST /api/send, 10 clients with one send on the way each', 'as it is', () => sends(1)),
   bench('drain of 20 out of 100,000 pending, p50', '<= 3 ms', drains),
   bench('pending by priority of 100,000, p50', '<= 3 ms', counts),
   bench('12,000 lines of 6 writers in Python and C against a draining reader', '0 lost, 0 twice', queued),
@@ -44,13 +44,15 @@ async function pushes() {
   return { figure: aSecond(rate), floor: `${aSecond(floor)} lines appended and flushed`, met: rate >= 200 };
 }
 
-/** `flying`: how many sends a client has on the way at once, each on a connection of its own. Durable when answered. */
+/**
+ * `flying`: how many sends a client has on the way at once, each on a connection of its own. Durable when answered. The
+ * first ones are slower, until what runs is compiled: their rate is shown beside it.
+ */
 async function sends(flying: number) {
   const home = temporary();
   await using tray = await startTray(home);
   const clients = 10;
   const connections = clients * flying;
-  const each = 15_000 / connections;
   const answered = async (connection: number, count: number): Promise<void> => {
     const client = connection % clients;
     const socket = connect(tray.port, '127.0.0.1').setNoDelay(true);
@@ -64,15 +66,19 @@ async function sends(flying: number) {
   };
   const all = (count: number) =>
     Promise.all(Array.from({ length: connections }, (_, connection) => answered(connection, count)));
-  await all(2000 / connections);
-  const from = performance.now();
-  await all(each);
-  const rate = (connections * each * 1000) / (performance.now() - from);
+  const rateOf = async (mails: number): Promise<number> => {
+    const from = performance.now();
+    await all(mails / connections);
+    return (mails * 1000) / (performance.now() - from);
+  };
+  const cold = await rateOf(5000);
+  await all(25_000 / connections);
+  const rate = await rateOf(20_000);
   const floor = flushesASecond(1000, connections) * connections;
   return {
-    figure: aSecond(rate),
+    figure: `${aSecond(rate)} (the first 5,000: ${aSecond(cold)})`,
     floor: `${aSecond(floor)} lines appended, ${connections} a flush`,
-    met: flying === 1 || rate >= 5000,
+    met: rate >= 5000,
   };
 }
 
