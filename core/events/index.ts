@@ -12,6 +12,7 @@ export {
   type WakeClass,
   wakeClassOf,
 } from './event.ts';
+export { withExtra } from './extra.ts';
 export * from './follow/index.ts';
 export { eventOf, lineOf, textOf } from './line.ts';
 export { nonceOf } from './nonce.ts';

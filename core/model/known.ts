@@ -24,6 +24,6 @@ export interface KnownSet {
   readonly epoch: string;
   /** The `seq` of the next thing that appears, from 1 on; it never goes back. */
   readonly next: number;
-  /** Each key once; those that are told of by rising `seq`. */
+  /** Each key once. */
   readonly keys: readonly Known[];
 }

@@ -27,7 +27,7 @@ export function decide(state: WatchState, { unread }: Look, evidence: LogEvidenc
   const held = new Set(state.held);
   const replay = rows.filter((row) => row.id > cursor && !held.has(row.id)).length;
   if (replay > rules.maxReplay)
-    return armed(max, { is: 'replay_capped', from: cursor, cappedTo: max, dropped: replay });
+    return armed(max, { is: 'replay_capped', from: state.mark, cappedTo: max, dropped: replay });
   return armed(cursor);
 }
 

@@ -1,17 +1,21 @@
 import type { Fact } from '../board/index.ts';
-import {
-  type Event,
-  type HiveAlarmEvent,
-  type NewEvent,
-  newEventId,
-  otherEventId,
-  wakeClassOf,
-} from '../events/index.ts';
-import { type Instant, isoOf, type Span, sameName } from '../model/index.ts';
-import type { Mark, Row } from '../sources/index.ts';
+import { type Event, type HiveAlarmEvent, otherEventId } from '../events/index.ts';
+import type { Instant, Span } from '../model/index.ts';
+import type { Mark } from '../sources/index.ts';
+import type { Move } from './diff.ts';
+import { common, type Mail } from './mail.ts';
 import { type AlarmSaying, alarmEvent, noticeEvent } from './said.ts';
 import { settle } from './settle.ts';
-import { type Alarm, type Notice, type Offer, type Rules, type Saved, savedOf, type WatchState } from './state.ts';
+import {
+  type Alarm,
+  cursorOf,
+  type Notice,
+  type Offer,
+  type Rules,
+  type Saved,
+  savedOf,
+  type WatchState,
+} from './state.ts';
 
 /**
  * What to do about it. Put the facts on the board; `save` asks for `savedOf(state)` to be made durable, before anything
@@ -35,13 +39,13 @@ export function beatIsDue(state: WatchState, at: Instant, rules: Rules): boolean
 
 /** What is to be said now, before it is in words. */
 export interface Saying {
-  readonly rows: readonly Row[];
+  readonly mail: readonly Mail[];
   readonly mark: Mark;
   readonly spans: readonly Span[] | null;
   readonly alarms: readonly AlarmSaying[];
   readonly hive: HiveAlarmEvent | null;
   readonly closes: boolean;
-  /** Mail that is not in `rows` follows: what comes after mail waits for it. */
+  /** Mail that is not in `mail` follows: what comes after mail waits for it. */
   readonly more: boolean;
   readonly facts: readonly Fact[];
   readonly save: boolean;
@@ -53,7 +57,7 @@ export interface Saying {
 
 /** Nothing of its own: what is due anyway is said. */
 export const SILENT = {
-  rows: [],
+  mail: [],
   spans: null,
   alarms: [],
   hive: null,
@@ -71,24 +75,26 @@ export const SILENT = {
  * mail that is not shown, heartbeat (Kijito spec 6.1, Kijito contract b).
  */
 export function offering(state: WatchState, at: Instant, rules: Rules, saying: Saying): Output {
-  const cursor = state.mark.is === 'at' ? state.mark.id : null;
-  const after = saying.mark.is === 'at' ? saying.mark.id : null;
+  const cursor = cursorOf(state.mark);
+  const after = cursorOf(saying.mark);
   const { more } = saying;
   const beats = !more && beatIsDue(state, at, rules);
   const events: Event[] = [];
   const ids: (number | null)[] = [];
+  const moves: (Move | null)[] = [];
   const alarms: (Alarm | null)[] = [];
   let count = state.count;
   const head = (name: Event['event']) => {
     count += 1;
     return common(rules, at, name, otherEventId(rules.persona, name, rules.run, count));
   };
-  const say = (event: Event, id: number | null = null, alarm: Alarm | null = null): void => {
+  const say = (event: Event, of: Partial<Mail> = {}, alarm: Alarm | null = null): void => {
     events.push(event);
-    ids.push(id);
+    ids.push(of.id ?? null);
+    moves.push(of.move ?? null);
     alarms.push(alarm);
   };
-  const raise = (alarm: AlarmSaying): void => say({ ...head('alert'), ...alarmEvent(alarm) }, null, alarm.is);
+  const raise = (alarm: AlarmSaying): void => say({ ...head('alert'), ...alarmEvent(alarm) }, {}, alarm.is);
   if (saying.edge === 'DOWN') {
     const seconds = state.failures * rules.pollSeconds;
     say({ ...head('alert'), event: 'alert', reason: 'unreachable', consecutive_failures: state.failures, seconds });
@@ -97,42 +103,16 @@ export function offering(state: WatchState, at: Instant, rules: Rules, saying: S
   }
   for (const notice of saying.notices) say(noticeEvent(notice, head, cursor ?? 0));
   for (const alarm of saying.alarms) if (alarm.is !== 'unread-not-shown') raise(alarm);
-  for (const row of saying.rows) say(mailEvent(row, rules, at), row.id);
+  for (const mail of saying.mail) say(mail.event, mail);
   for (const alarm of saying.alarms) if (alarm.is === 'unread-not-shown' && !more) raise(alarm);
   if (saying.hive !== null) say({ ...head('alert'), ...saying.hive });
   if (beats) say({ ...head('heartbeat'), event: 'heartbeat', cursor: after });
 
   const { mark, spans, closes, edge, notices, facts, save, saveFirst } = saying;
-  const offer: Offer = { events, ids, alarms, mark, spans, closes, edge, notices: notices.length, beats, save, at };
+  const said = { events, ids, moves, alarms, edge, notices: notices.length, beats };
+  const offer: Offer = { ...said, mark, spans, closes, save, at };
   const next: WatchState = { ...state, count, offer };
   const settled = settle(next, offer, events.length);
   if (events.length > 0) return { state: next, offer: events, kept: savedOf(settled), facts, save: saveFirst, more };
   return { state: settled, offer: [], kept: savedOf(settled), facts, save, more };
-}
-
-function common(rules: Rules, at: Instant, name: Event['event'], eventId: string) {
-  return {
-    source: rules.source,
-    ts: isoOf(at),
-    ...(rules.persona === null ? {} : { persona: rules.persona }),
-    event_id: eventId,
-    wake_class: wakeClassOf(name),
-  };
-}
-
-function mailEvent(row: Row, rules: Rules, at: Instant): Event {
-  const event: { -readonly [K in keyof NewEvent]: NewEvent[K] } = {
-    event: 'new',
-    source: rules.source,
-    ts: isoOf(at),
-    event_id: newEventId(rules.persona, row.id),
-    wake_class: wakeClassOf('new'),
-    id: row.id,
-    from: row.from,
-    created: row.created,
-  };
-  if (rules.persona !== null) event.persona = rules.persona;
-  if (rules.address !== '' && sameName(row.from, rules.address)) event.self = true;
-  if (row.content !== null) event.content = row.content;
-  return event;
 }

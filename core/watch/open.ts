@@ -9,12 +9,14 @@ export function openWatch(at: Instant, start: Start, saved: Saved | null, tail: 
     start.is === 'seed' ? start.id : start.is === 'born' ? 0 : start.is === 'resume' ? saved?.cursor : null;
   const known = cursor !== null && cursor !== undefined;
   const resumed = start.is === 'resume' ? saved : null;
+  const set = resumed?.known;
   const done = (resumed?.delivered_above ?? []).map(([from, to]) => ({ from, to }));
   const corrupt = resumed?.state_corrupt;
   const skipped = resumed?.baseline_skipped;
   return {
-    mark: known ? markAt(cursor, done).mark : { is: 'unset' },
-    arming: start.is === 'born' || start.is === 'corrupt' ? start.is : known ? 'rearm' : 'baseline',
+    mark: set !== undefined ? { is: 'known', ...set } : known ? markAt(cursor, done).mark : { is: 'unset' },
+    arming:
+      start.is === 'born' || start.is === 'corrupt' ? start.is : known || set !== undefined ? 'rearm' : 'baseline',
     why: 'why' in start && start.why !== undefined ? start.why : 'there was no saved position',
     reach: { is: 'unseen' },
     failures: saved?.consecutive_failures ?? 0,
@@ -24,6 +26,7 @@ export function openWatch(at: Instant, start: Start, saved: Saved | null, tail: 
       ...(corrupt === undefined ? [] : [{ is: 'state_corrupt' as const, at: cursor ?? 0, why: corrupt }]),
       ...(skipped === undefined ? [] : [skippedBefore(skipped)]),
     ],
+    minted: { next: (tail.newest ?? 0) + 1, keys: [] },
     gapAlerted: resumed?.gap_alerted ?? null,
     releaseAt: resumed?.pin_release_at ?? null,
     wasPinned: done.length > 0 || resumed?.gap_alerted !== undefined || resumed?.pin_release_at !== undefined,

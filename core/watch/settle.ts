@@ -1,6 +1,7 @@
 import type { Span } from '../model/index.ts';
 import type { Mark } from '../sources/index.ts';
-import { markAt, type Offer, type WatchState } from './state.ts';
+import { type Move, moved } from './diff.ts';
+import { type Minted, markAt, type Offer, type WatchState } from './state.ts';
 
 /** The state after the sink has settled the first `count` events of the offer. */
 export function settle(state: WatchState, offer: Offer, count: number): WatchState {
@@ -8,7 +9,8 @@ export function settle(state: WatchState, offer: Offer, count: number): WatchSta
   const lead = offer.edge === null ? 0 : 1;
   const noticesSaid = Math.min(Math.max(count - lead, 0), offer.notices);
   const blocked = offer.ids.slice(count).find((id) => id !== null);
-  const mark = blocked === undefined || blocked === null ? offer.mark : below(state.mark, blocked, offer.spans);
+  const moves = offer.moves.slice(0, count).flatMap((move) => move ?? []);
+  const mark = markAfter(state.mark, offer, blocked ?? null, moves);
   const cursor = mark.is === 'at' ? mark.id : 0;
   const raised = new Set(offer.alarms.slice(0, count));
   const isClosed = offer.closes && blocked === undefined;
@@ -18,6 +20,7 @@ export function settle(state: WatchState, offer: Offer, count: number): WatchSta
     ...(raised.has('gap') ? { gapAlerted: cursor } : {}),
     ...(raised.has('evidence-lost') ? { lossTold: true } : {}),
     mark,
+    minted: moves.length === 0 ? state.minted : untold(state.minted, moves),
     held: state.held.length === 0 ? state.held : state.held.filter((id) => id > cursor),
     hiddenTold: raised.has('unread-not-shown') ? true : state.hiddenTold,
     releaseAt: state.releaseAt !== null && cursor >= state.releaseAt ? null : state.releaseAt,
@@ -26,6 +29,17 @@ export function settle(state: WatchState, offer: Offer, count: number): WatchSta
     beatAt: offer.beats && count === offer.events.length ? offer.at : state.beatAt,
     offer: null,
   };
+}
+
+function markAfter(mark: Mark, offer: Offer, blocked: number | null, moves: readonly Move[]): Mark {
+  if (mark.is === 'known') return moves.length === 0 ? mark : { ...mark, ...moved(mark, moves) };
+  return blocked === null ? offer.mark : below(mark, blocked, offer.spans);
+}
+
+/** What is still to be told under the `seq` that it has. */
+function untold({ next, keys }: Minted, moves: readonly Move[]): Minted {
+  const told = new Set(moves.map((move) => (move.is === 'put' ? move.known.key : move.key)));
+  return { next, keys: keys.filter(({ key }) => !told.has(key)) };
 }
 
 const NO_PIN = { gapAlerted: null, wasPinned: false, forgot: 0, lossTold: false } as const;

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Event } from '../events/index.ts';
-import { type Instant, merged, type PersonaId, type Reach, type Span } from '../model/index.ts';
+import { foldedName, type Instant, merged, type PersonaId, type Reach, type Span } from '../model/index.ts';
 import type { Mark } from '../sources/index.ts';
 import type { SavedBaseline, SavedWatch } from '../state/index.ts';
+import type { Move } from './diff.ts';
 
 /** What a watch obeys, fixed for its life. */
 export interface Rules {
@@ -35,6 +36,10 @@ export interface Rules {
 /** What an inbox shows beside mail and outages (Kijito contract b). */
 export type Alarm = 'gap' | 'evidence-lost' | 'unread-not-shown';
 
+export function isSuppressed(from: string | null, { suppressed }: Rules): boolean {
+  return from !== null && suppressed.size > 0 && suppressed.has(foldedName(from));
+}
+
 /** What survives a restart (Kijito spec 7.3), beside the identity, which belongs to the file. */
 export type Saved = SavedWatch;
 
@@ -63,14 +68,16 @@ export type Notice =
       readonly unread: number | null;
       readonly why: string;
     }
-  /** `from` is the cursor before: it stays the one to remember until somebody was told that mail is skipped. */
-  | { readonly is: 'replay_capped'; readonly from: number; readonly cappedTo: number; readonly dropped: number };
+  /** `from` is the mark before: it stays the one to remember until somebody was told that mail is skipped. */
+  | { readonly is: 'replay_capped'; readonly from: Mark; readonly cappedTo: number; readonly dropped: number };
 
 /** What is with the sink right now, and what it means for the mark if it stops at the n-th event. */
 export interface Offer {
   readonly events: readonly Event[];
-  /** Per event: the row's id for mail, else null. */
+  /** Per event: the row's id for mail of a log, else null. */
   readonly ids: readonly (number | null)[];
+  /** Per event: what is remembered of a set once it is taken, else null. */
+  readonly moves: readonly (Move | null)[];
   /** Per event: the alarm that is raised once it is taken, else null. */
   readonly alarms: readonly (Alarm | null)[];
   /** Where the mark stands when everything is taken. */
@@ -90,6 +97,14 @@ export interface Offer {
   readonly save: boolean;
 }
 
+/** What was given to things of a set that were offered as new. They keep it if they are offered again. */
+export interface Minted {
+  /** The next to give, unless more of the set was told. */
+  readonly next: number;
+  /** Not taken yet. */
+  readonly keys: readonly { readonly key: string; readonly seq: number }[];
+}
+
 /** Everything a watch knows. Plain data: it survives a JSON round trip unchanged. */
 export interface WatchState {
   readonly mark: Mark;
@@ -104,6 +119,7 @@ export interface WatchState {
   readonly notices: readonly Notice[];
   /** Ids above the mark that the sink held already when it opened, ascending. */
   readonly held: readonly number[];
+  readonly minted: Minted;
   /** The cursor at which a gap was told; null: none is open, or it was not told. */
   readonly gapAlerted: number | null;
   /** Until the mark is there nothing is skipped, whatever the cap on replays says; null: no such pin. */
@@ -127,13 +143,15 @@ export function savedOf(state: WatchState): Saved {
   const born = state.notices.some(({ is }) => is === 'persona_added');
   const skipped = state.notices.find((notice) => notice.is === 'baseline_skipped');
   const { mark } = state;
+  const kept = capped?.from ?? mark;
   const saved: { -readonly [K in keyof Saved]: Saved[K] } = {
-    cursor: capped?.from ?? (mark.is === 'at' ? mark.id : null),
+    cursor: kept.is === 'at' ? kept.id : null,
     state: state.told,
     consecutive_failures: state.failures,
   };
   // These keys are there only while they are in force.
   if (mark.is === 'at' && mark.done !== undefined) saved.delivered_above = mark.done.map(({ from, to }) => [from, to]);
+  if (kept.is === 'known') saved.known = kept;
   if (state.gapAlerted !== null) saved.gap_alerted = state.gapAlerted;
   if (state.releaseAt !== null) saved.pin_release_at = state.releaseAt;
   if (state.lossTold) saved.pin_evidence_intact = false;
@@ -161,10 +179,31 @@ export function sameSaved(a: Saved, b: Saved): boolean {
     a.state_corrupt === b.state_corrupt &&
     a.unread_hidden === b.unread_hidden &&
     a.persona_added === b.persona_added &&
+    sameSet(a.known, b.known) &&
     isDeepStrictEqual(a.baseline_skipped, b.baseline_skipped) &&
     (a.delivered_above === b.delivered_above || isDeepStrictEqual(a.delivered_above, b.delivered_above))
   );
 }
+
+/** What is remembered is never changed in place. */
+function sameSet(a: Saved['known'], b: Saved['known']): boolean {
+  return a === b || (a?.epoch === b?.epoch && a?.next === b?.next && a?.keys === b?.keys);
+}
+
+/** Up to which id everything was handed over; of a set, the last that was given. Null: not decided yet. */
+export function cursorOf(mark: Mark): number | null {
+  switch (mark.is) {
+    case 'unset':
+      return null;
+    case 'at':
+      return mark.id;
+    case 'known':
+      return mark.next - 1;
+  }
+}
+
+/** Messages in one offer: the time it takes to write them is time in which nothing else is done. */
+export const AT_ONCE = 50;
 
 /** A mark with what is done above it: spans that touch it move it, and the lowest are forgotten when there are too many. */
 export function markAt(id: number, spans: readonly Span[]): { readonly mark: Mark; readonly forgot: number } {

@@ -1,10 +1,11 @@
-import { foldedName, type Instant, type Reach, spanAround } from '../model/index.ts';
+import { type Instant, type Reach, spanAround } from '../model/index.ts';
 import type { LogEvidence, Look, Row } from '../sources/index.ts';
 import { alarmsOf, observed } from './alarms.ts';
 import { decide } from './arm.ts';
+import { mailEvent } from './mail.ts';
 import { type Output, offering } from './offer.ts';
 import { below } from './settle.ts';
-import { markAt, type Rules, type WatchState } from './state.ts';
+import { AT_ONCE, cursorOf, isSuppressed, markAt, type Rules, type WatchState } from './state.ts';
 
 /** A look at a log: what lies above the cursor is told, as far as it is in sight. */
 export function lookedAtLog(before: WatchState, at: Instant, look: Look, evidence: LogEvidence, rules: Rules): Output {
@@ -21,7 +22,7 @@ export function lookedAtLog(before: WatchState, at: Instant, look: Look, evidenc
   const rows: Row[] = [];
   let next: Row | null = null;
   for (const row of above) {
-    if (isDone(row) || isSuppressed(row, rules)) continue;
+    if (isDone(row) || isSuppressed(row.from, rules)) continue;
     if (rows.length === AT_ONCE) {
       next = row;
       break;
@@ -37,7 +38,7 @@ export function lookedAtLog(before: WatchState, at: Instant, look: Look, evidenc
         : markAt(cursor, [...done, ...hole.spans]);
   const edge = state.told === 'DOWN' ? 'UP' : null;
   const out = offering({ ...state, forgot: state.forgot + to.forgot }, at, rules, {
-    rows,
+    mail: rows.map((row) => ({ event: mailEvent(row, rules, at), id: row.id, move: null })),
     mark: to.mark,
     spans: hole?.spans ?? null,
     closes: hole === undefined && next === null,
@@ -52,13 +53,10 @@ export function lookedAtLog(before: WatchState, at: Instant, look: Look, evidenc
   });
   const { unread, urgent, vital } = look;
   // What is only offered is not handed over yet: the board hears of that when it is told.
-  const handed = out.state.mark.is === 'at' ? out.state.mark.id : null;
+  const handed = cursorOf(out.state.mark);
   const persona = rules.persona ?? '_';
   return { ...out, facts: [{ is: 'looked', at, persona, reach, unread, urgent, vital, cursor: handed }] };
 }
-
-/** Messages in one offer: the time it takes to write them is time in which nothing else is done. */
-const AT_ONCE = 50;
 
 /** Rows ascend: those that are told already, part by part, are not gone through again with each further part. */
 function rowsAbove(rows: readonly Row[], cursor: number): readonly Row[] {
@@ -73,7 +71,3 @@ function rowsAbove(rows: readonly Row[], cursor: number): readonly Row[] {
 }
 
 const NOTHING_HELD: ReadonlySet<number> = new Set();
-
-function isSuppressed(row: Row, rules: Rules): boolean {
-  return rules.suppressed.size > 0 && rules.suppressed.has(foldedName(row.from));
-}

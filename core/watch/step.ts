@@ -7,6 +7,7 @@ import { type Output, offering, SILENT } from './offer.ts';
 import { settle } from './settle.ts';
 import { type Rules, savedOf, type WatchState } from './state.ts';
 import { lookedAtLog } from './step-log.ts';
+import { lookedAtSet } from './step-set.ts';
 
 /** What happens to a watch. Time comes in with it. */
 export type Input = { readonly at: Instant } & (
@@ -45,7 +46,7 @@ function looked(state: WatchState, at: Instant, look: Look, rules: Rules): Outpu
     case 'log':
       return lookedAtLog(state, at, look, evidence, rules);
     case 'set':
-      throw new Error('step: a set is not known yet');
+      return lookedAtSet(state, at, look, evidence, rules);
   }
 }
 
