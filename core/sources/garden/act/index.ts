@@ -1,3 +1,4 @@
+export { type Alone, alone } from './alone.ts';
 export { type Drained, drain, type Read } from './drain.ts';
 export { enqueue, type Queued } from './enqueue.ts';
 export type { Hand } from './hand.ts';

@@ -9,6 +9,13 @@ export {
   type NativeBackend,
   type WakeMode,
 } from './backends.ts';
+export {
+  type Capabilities,
+  type CapabilitiesRead,
+  capabilitiesOf,
+  driftIn,
+  readCapabilities,
+} from './capabilities.ts';
 export { type Envelope, envelopeOf, senderOf } from './envelope.ts';
 export { booleanIn, textIn, textOrNullIn, wordIn } from './fields.ts';
 export { gardenIdOf, isGardenId, utcOf } from './id.ts';
