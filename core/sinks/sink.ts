@@ -7,7 +7,7 @@ export type Taken = { readonly is: 'all' } | { readonly is: 'stopped'; readonly 
 /** What a sink already holds at start, so that a kill between sink and mark repeats nothing: `event_id`s of `new` events. */
 export interface Tail {
   readonly eventIds: ReadonlySet<string>;
-  /** The highest id of mail it ever took, where it knows; 0 for none. */
+  /** The highest `id` of an event it ever took, where it knows; 0 for none. */
   readonly newest?: number;
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Event } from '../../core/events/index.ts';
-import { exactly, Fault, merged, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { exactly, Fault, type KnownSet, merged, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
 import { EMPTY_TAIL, type Tail } from '../../core/sinks/index.ts';
-import type { LogEvidence, Look, Row } from '../../core/sources/index.ts';
+import type { LogEvidence, Look, Row, SetEvidence, SetItem } from '../../core/sources/index.ts';
 import { openWatch, type Rules, type Saved, type Start, savedOf, step } from '../../core/watch/index.ts';
 
 type Input = Parameters<typeof step>[1];
@@ -39,6 +39,7 @@ export const T0 = Date.UTC(2026, 5, 20);
  *
  *     poll 1 2/bo      the inbox holds message 1 from river and message 2 from bo; `poll 1-5` five messages
  *     poll 8-9 hole    the same, and what lies between the cursor and 8 could not be had; `hidden=3`: see `lookOf`
+ *     set a b/bo c.read   a set in place of a log: three things, see `setLookOf`
  *     fail             the inbox could not be read
  *     beat             a tick that looks at nothing
  *     +60s             time passes (-60s: the wall clock is set back)
@@ -63,8 +64,8 @@ function play(script: string, setting: Setting): void {
     rules,
   );
   const saved = (): string => {
-    const { cursor, state: told, consecutive_failures } = savedOf(state);
-    return `${cursor} ${told} ${consecutive_failures}`;
+    const { cursor, state: told, consecutive_failures, known } = savedOf(state);
+    return `${known === undefined ? cursor : knownWords(known)} ${told} ${consecutive_failures}`;
   };
   const act = (input: Input, takes: number): string => {
     const out = step(state, input, rules);
@@ -78,6 +79,7 @@ function play(script: string, setting: Setting): void {
     const [verb = '', ...words] = command.replace(/ takes \d+$/, '').split(' ');
     const takes = Number(/ takes (\d+)$/.exec(command)?.[1] ?? Number.POSITIVE_INFINITY);
     if (verb === 'poll') return act({ at, is: 'looked', look: lookOf(words, at) }, takes);
+    if (verb === 'set') return act({ at, is: 'looked', look: setLookOf(words, at) }, takes);
     if (verb === 'fail') return act({ at, is: 'failed', fault: REFUSED, settling: false }, takes);
     if (verb === 'beat') return act({ at, is: 'beat' }, takes);
     if (verb === 'restart') {
@@ -144,6 +146,40 @@ export function lookOf(words: readonly string[], at: number): Look & { readonly 
   return { at, unread, urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence };
 }
 
+/**
+ * `a b/bo c.read d.delivered` as things of a garden box, with the mark `fresh` where none is named; what is first seen `read` is
+ * quiet. `epoch=2`: another set. `none-unread`: nothing counts as unread.
+ */
+export function setLookOf(words: readonly string[], at: number): Look & { readonly evidence: SetEvidence } {
+  const items = words
+    .filter((word) => !/=|^none-unread$/.test(word))
+    .map((word): SetItem => {
+      const [name = '', from = 'river'] = word.split('/');
+      const [key = '', mark = 'fresh'] = name.split('.');
+      return {
+        key,
+        mark,
+        appeared: mark === 'read' ? 'quiet' : 'new',
+        changed: mark === 'read' || mark === 'delivered' ? mark : null,
+        vanished: 'gone',
+        from,
+        created: '2026-06-20T00:00:00',
+        content: 'hello',
+        extra: { stem: key },
+      };
+    });
+  const epoch = words.find((word) => word.startsWith('epoch='))?.slice('epoch='.length) ?? '1';
+  const waiting = items.filter(({ mark }) => mark !== 'read').length;
+  const unread = exactly(words.includes('none-unread') ? 0 : waiting);
+  return { at, unread, urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence: { is: 'set', epoch, items } };
+}
+
+/** The next `seq` and what is known: `3[a1 b2.read c-]`, where `-` is nothing told, ever. */
+function knownWords({ next, keys }: KnownSet): string {
+  const words = keys.map(({ key, seq, mark }) => `${key}${seq ?? '-'}${mark === 'fresh' ? '' : `.${mark}`}`);
+  return `${next}[${words.join(' ')}]`;
+}
+
 export function worded(event: Event): string {
   switch (event.event) {
     case 'delivered':
@@ -151,9 +187,9 @@ export function worded(event: Event): string {
     case 'gone':
     case 'cleared':
     case 'acked':
-      return `${event.event}(${event.id})`;
+      return `${event.event}(${event.id}${stemOf(event)})`;
     case 'new':
-      return `new(${event.id}${event.self ? ' self' : ''})`;
+      return `new(${event.id}${stemOf(event)}${event.self ? ' self' : ''})`;
     case 'armed':
     case 'recovered':
     case 'heartbeat':
@@ -175,6 +211,10 @@ export function worded(event: Event): string {
     case 'baseline_skipped':
       return `baseline_skipped(${event.id_range[0]}-${event.id_range[1]} ${event.unread_held})`;
   }
+}
+
+function stemOf(event: Event): string {
+  return 'stem' in event ? ` ${event.stem}` : '';
 }
 
 export const resumed = (cursor: number | null, state: 'UP' | 'DOWN' = 'UP', failures = 0): Setting => ({

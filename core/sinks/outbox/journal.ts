@@ -11,17 +11,20 @@ import {
   syncDirectory,
   transaction,
 } from '../../state/index.ts';
+import { charsOfKnown, type KnownChange, knownTable } from './known.ts';
 
 /** What one take stores. */
 export interface Entry {
   readonly persona: PersonaId;
   /** What the watch wants remembered. */
   readonly kept: string;
-  /** The highest id of a mail that was ever told; 0 without any. */
+  /** The highest id of a mail, or of a change to one, that was ever told; 0 without any. */
   readonly newest: number;
   /** When it was taken, in whole milliseconds. */
   readonly at: number;
   readonly events: readonly EntryEvent[];
+  /** What it changed of the things of a set; absent: nothing. */
+  readonly known?: KnownChange;
 }
 
 export interface EntryEvent {
@@ -218,6 +221,7 @@ function tablesOf(db: Database) {
     `INSERT INTO watches (persona, kept, published, newest) VALUES (?, ?, 0, ?)
      ON CONFLICT (persona) DO UPDATE SET kept = excluded.kept, newest = max(newest, excluded.newest)`,
   );
+  const things = knownTable(db);
   return {
     standing(): { of: string; filled: number } {
       const row = standing.get();
@@ -227,9 +231,10 @@ function tablesOf(db: Database) {
     /** Within a transaction, which writes something in any case. */
     add(records: readonly Record[]): void {
       for (const { entries } of records) {
-        for (const { persona, kept, newest, at, events } of entries) {
+        for (const { persona, kept, newest, at, events, known } of entries) {
           for (const { seq, id, isMail, line } of events) event.run(seq, persona, id, isMail ? 1 : 0, line, at);
           watch.run(persona, kept, newest);
+          if (known !== undefined) things.apply(persona, known);
         }
       }
       filled.run(records.at(-1)?.n ?? 0);
@@ -239,8 +244,9 @@ function tablesOf(db: Database) {
 
 function charsOf(entries: readonly Entry[]): number {
   let chars = 0;
-  for (const { kept, events } of entries) {
+  for (const { kept, events, known } of entries) {
     chars += kept.length;
+    if (known !== undefined) chars += charsOfKnown(known);
     for (const { line } of events) chars += line.length;
   }
   return chars;

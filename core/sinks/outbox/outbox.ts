@@ -1,10 +1,11 @@
 import { type Event, stamper } from '../../events/index.ts';
-import { Fault, faultOf, type PersonaId } from '../../model/index.ts';
+import { Fault, faultOf, type Known, type KnownSet, type PersonaId } from '../../model/index.ts';
 import type { Clock, Clocks } from '../../ports/index.ts';
 import { type Database, type Disk, groupCommit, migrate } from '../../state/index.ts';
 import { EMPTY_TAIL, type Sink, type Taken } from '../sink.ts';
 import type { Rotation } from './event-file.ts';
 import { type Entry, type EntryEvent, openJournal } from './journal.ts';
+import { changeOf, knownTable } from './known.ts';
 import { createPublisher } from './publisher.ts';
 import { type OutboxReader, type OutboxRow, openOutboxReader, publishedRows } from './rows.ts';
 import { OUTBOX_SCHEMA } from './schema.ts';
@@ -30,7 +31,8 @@ export interface OutboxOptions {
 /**
  * Where every watch of the tray process hands its events over: a journal and the tables behind it, where
  * they stand as one with what the watch wants remembered. Takes of one turn share a flush; then the event files are written from it, then the followers told, then
- * the takes resolve. An event of mail that the outbox has already is taken again without being stored or told again.
+ * the takes resolve. An event of mail that the outbox has already is taken again without being stored or told again. Under
+ * the key `known` what a watch wants remembered may hold a `KnownSet`, of which only what changed is written.
  */
 export interface Outbox<Kept extends object> extends OutboxReader, Disposable {
   /** The one sink of this persona. Its `open` repairs the persona's event file. `stem` names the file. */
@@ -54,12 +56,15 @@ interface Take {
   readonly persona: PersonaId;
   readonly events: readonly TakenEvent[];
   readonly kept: string;
+  /** All that is remembered of a set, null for a log. */
+  readonly known: readonly Known[] | null;
 }
 
 interface TakenEvent {
   readonly id: string;
-  /** The id of the mail, null for any other event. */
-  readonly mail: number | null;
+  /** The id of the mail, or of the one that changed; null for any other event. */
+  readonly of: number | null;
+  readonly isMail: boolean;
   readonly line: string;
 }
 
@@ -83,10 +88,13 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   const keptOf = db.prepare<{ kept: string }>('SELECT kept FROM watches WHERE persona = ?');
   const keptOfAll = db.prepare<{ persona: string; kept: string }>('SELECT persona, kept FROM watches');
   const newestOfAll = db.prepare<{ persona: string; newest: number }>('SELECT persona, newest FROM watches');
+  const things = knownTable(db);
   const isStored = db.prepare('SELECT 1 FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 1');
   const group = groupCommit(committed, options.later);
-  /** The highest mail id that was told, by persona: what is above it is new without looking. */
+  /** The highest id that was told, by persona: mail above it is new without looking. */
   const newest = new Map(newestOfAll.all().map((row) => [row.persona, row.newest]));
+  /** What the tables have of sets, or will have once they are filled. */
+  const stored = new Map<PersonaId, readonly Known[]>();
   let lastSeq = reader.newest()?.seq ?? 0;
   let closed = false;
   /** How the group of takes that gathers now is stamped: the clocks are read once for all of it. */
@@ -105,8 +113,9 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   }
 
   function commit(takes: readonly Take[]): void {
-    const { entries, highest } = entriesOf(takes);
+    const { entries, highest, known } = entriesOf(takes);
     journal.write(entries);
+    for (const [persona, keys] of known) stored.set(persona, keys);
     for (const [persona, id] of highest) newest.set(persona, id);
     const fresh = entries.flatMap(({ persona, events }) =>
       events.map(({ seq, id, line }) => ({ seq, persona, eventId: id, line })),
@@ -117,24 +126,36 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   }
 
   /** What of these takes is to be stored: everything but mail that was told already. */
-  function entriesOf(takes: readonly Take[]): { entries: readonly Entry[]; highest: ReadonlyMap<PersonaId, number> } {
+  function entriesOf(takes: readonly Take[]) {
     const at = Math.floor(clock.now());
     const entries: Entry[] = [];
     const highest = new Map<PersonaId, number>();
+    const known = new Map<PersonaId, readonly Known[]>();
     let seq = lastSeq;
-    for (const { persona, events, kept } of takes) {
+    for (const { persona, events, kept, known: keys } of takes) {
       let most = highest.get(persona) ?? newest.get(persona) ?? 0;
       const fresh: EntryEvent[] = [];
-      for (const { id, mail, line } of events) {
-        if (mail !== null && mail <= most && isTold(persona, id, entries, fresh)) continue;
-        most = Math.max(most, mail ?? 0);
+      for (const { id, of, isMail, line } of events) {
+        if (isMail && (of ?? 0) <= most && isTold(persona, id, entries, fresh)) continue;
+        most = Math.max(most, of ?? 0);
         seq += 1;
-        fresh.push({ seq, id, isMail: mail !== null, line });
+        fresh.push({ seq, id, isMail, line });
       }
       highest.set(persona, most);
-      entries.push({ persona, kept, newest: most, at, events: fresh });
+      const change = keys === null ? null : changeOf(known.get(persona) ?? storedOf(persona), keys);
+      if (keys !== null) known.set(persona, keys);
+      entries.push({ persona, kept, newest: most, at, events: fresh, ...(change === null ? {} : { known: change }) });
     }
-    return { entries, highest };
+    return { entries, highest, known };
+  }
+
+  function storedOf(persona: PersonaId): readonly Known[] {
+    const known = stored.get(persona);
+    if (known !== undefined) return known;
+    fill();
+    const read = things.of(persona);
+    stored.set(persona, read);
+    return read;
   }
 
   function isTold(persona: PersonaId, id: string, entries: readonly Entry[], fresh: readonly EntryEvent[]): boolean {
@@ -161,10 +182,14 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
       const textOf = stamp;
       const taken = events.map((event) => ({
         id: event.event_id,
-        mail: event.event === 'new' ? event.id : null,
+        of: 'id' in event ? event.id : null,
+        isMail: event.event === 'new',
         line: textOf(event),
       }));
-      return group.add({ persona, events: taken, kept: JSON.stringify(kept) });
+      const { known } = kept as { readonly known?: KnownSet };
+      if (known === undefined) return group.add({ persona, events: taken, kept: JSON.stringify(kept), known: null });
+      const { keys, ...set } = known;
+      return group.add({ persona, events: taken, kept: JSON.stringify({ ...kept, known: set }), known: keys });
     } catch (error) {
       stamp = null; // its group may never be committed
       return Promise.resolve(stopped(error));
@@ -178,7 +203,7 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
       // A mark is never older than the events it belongs to, so there is nothing the watch would have to leave out.
       open: async () => {
         publisher.adopt(persona, stem);
-        return EMPTY_TAIL;
+        return { ...EMPTY_TAIL, newest: newest.get(persona) ?? 0 };
       },
       take: (events, kept) => take(persona, stem, events, kept),
       [Symbol.asyncDispose]: async () => {},
@@ -208,7 +233,8 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
 
   function parsed(persona: PersonaId, text: string): Kept {
     try {
-      return JSON.parse(text) as Kept;
+      const kept = JSON.parse(text) as Kept & { readonly known?: KnownSet };
+      return kept.known === undefined ? kept : { ...kept, known: { ...kept.known, keys: storedOf(persona) } };
     } catch (error) {
       const message = `${db.path}: what the watch of ${persona} remembers can not be read`;
       throw new Fault('database', message, { is: 'machine', key: 'database' }, { cause: error });

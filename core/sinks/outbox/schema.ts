@@ -3,7 +3,8 @@
  * that is in the tables (see `Journal`). `line` is the event exactly as it stands in the persona's file, without the newline. Each row
  * is in one of the two indices on `event_id`: mail is unique (the same message has the same id for ever), other events
  * are looked up only. `watches.kept` is what a watch wants remembered; `watches.published` is the last `seq` of which its
- * file is known to be on the disk; `watches.newest` the highest id of a mail that was told. `seq` is counted by the one
+ * file is known to be on the disk; `watches.newest` the highest id of a mail, or of a change to one, that was told; `known` what is remembered of the
+ * things of a set (see `KnownChange`). `seq` is counted by the one
  * process that takes, on from the newest row, which is never deleted: so no number comes again.
  */
 export const OUTBOX_SCHEMA: readonly string[] = [
@@ -36,5 +37,13 @@ export const OUTBOX_SCHEMA: readonly string[] = [
   UPDATE watches SET newest = coalesce(
     (SELECT max(CAST(substr(event_id, length(persona) + 6) AS INTEGER)) FROM outbox WHERE persona = watches.persona AND is_mail = 1), 0
   );
+  `,
+  `
+  CREATE TABLE known (
+    persona TEXT NOT NULL,
+    key TEXT NOT NULL,
+    rest TEXT NOT NULL,
+    PRIMARY KEY (persona, key)
+  ) STRICT, WITHOUT ROWID;
   `,
 ];

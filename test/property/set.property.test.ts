@@ -1,0 +1,403 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import type { Event } from '../../core/events/index.ts';
+import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import type { Look, SetItem } from '../../core/sources/index.ts';
+import {
+  openWatch,
+  type Rules,
+  type Saved,
+  type Start,
+  savedOf,
+  step,
+  type WatchState,
+} from '../../core/watch/index.ts';
+import { type Begin, type SetKept, SetReference, type SetRules, type Thing } from './set-reference.ts';
+
+/**
+ * A set that anything happens to, a sink that refuses at any event, kills and restarts: what a watch tells and remembers is what
+ * the reference tells and remembers; and whatever that is, nothing is lost and nothing comes twice.
+ */
+const FAULT = Object.freeze(new Fault('refused', 'refused', { is: 'source', key: 'garden' }));
+const T0 = 1_750_000_000_000;
+const RUNS = Number(process.env.HIVEBAR_RUNS ?? 2500);
+const ALL = Number.POSITIVE_INFINITY;
+type Input = Parameters<typeof step>[1];
+
+/** How the sink answers. `dies`: the process is killed before it hears of it. */
+interface Sinking {
+  readonly takes: number;
+  readonly dies: boolean;
+}
+
+/** `one`: the sink keeps the mark with the events, all or nothing. `two`: it takes what it can, and the mark is saved after it. */
+type Disk = 'one' | 'two';
+
+class Real {
+  readonly rules: Rules;
+  readonly told: Event[] = [];
+  state: WatchState;
+  disk: Saved | null = null;
+  more = false;
+  private readonly kind: Disk;
+  private lastKept: Saved | null = null;
+
+  constructor({ me, suppressed, alertAfter, maxReplay }: SetRules, kind: Disk, begin: Begin) {
+    this.kind = kind;
+    this.rules = freeze({
+      persona: 'ada',
+      address: me,
+      source: 'garden',
+      run: '00ff00ff00ff00ff',
+      pollSeconds: 60,
+      alertAfter,
+      maxReplay,
+      heartbeatMs: null,
+      suppressed: new Set([suppressed]),
+      delivery: 'at-least-once',
+      silenced: new Set(),
+    });
+    this.state = this.open(begin);
+  }
+
+  open(begin: Begin): WatchState {
+    const start: Start = begin === 'all new' ? { is: 'seed', id: 0 } : { is: begin };
+    const newest = Math.max(0, ...this.told.flatMap((event) => ('id' in event ? [event.id] : [])));
+    const saved = this.disk === null ? null : (JSON.parse(JSON.stringify(this.disk)) as Saved);
+    this.state = openWatch(T0, start, saved, { eventIds: new Set(), newest }, this.rules);
+    this.lastKept = savedOf(this.state);
+    return this.state;
+  }
+
+  poll(things: readonly Thing[], epoch: string, sinking: Sinking): string[] {
+    const unread = exactly(things.filter(({ mark }) => mark !== 'read').length);
+    const items = things.map(itemOf);
+    const evidence = { is: 'set' as const, epoch, items };
+    const look: Look = { at: T0, unread, urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence };
+    return this.hear({ at: T0, is: 'looked', look }, sinking);
+  }
+
+  fail(sinking: Sinking): string[] {
+    return this.hear({ at: T0, is: 'failed', fault: FAULT, settling: false }, sinking);
+  }
+
+  /** As a watcher does it. */
+  private hear(input: Input, { takes, dies }: Sinking): string[] {
+    const { offer, save, kept, more } = this.transition(input);
+    this.more = more;
+    if (save && this.kind === 'two') this.disk = savedOf(this.state);
+    if (offer.length === 0) {
+      if (save && this.kind === 'one' && !isDeepStrictEqual(kept, this.lastKept)) {
+        this.disk = kept;
+        this.lastKept = kept;
+      }
+      return [];
+    }
+    const count = this.kind === 'one' && takes < offer.length ? 0 : Math.min(takes, offer.length);
+    this.told.push(...offer.slice(0, count));
+    if (this.kind === 'one' && count === offer.length) {
+      this.disk = kept;
+      this.lastKept = kept;
+    }
+    if (dies) return offer.map(worded);
+    const isAll = count === offer.length;
+    const taken = isAll ? ({ is: 'all' } as const) : ({ is: 'stopped', count, fault: FAULT } as const);
+    const answer = this.transition({ at: T0, is: 'taken', taken });
+    assert.deepEqual(answer.offer, []);
+    if (isAll) assert.deepEqual(savedOf(this.state), JSON.parse(JSON.stringify(kept)), 'what was to be kept');
+    if (answer.save && this.kind === 'two') this.disk = savedOf(this.state);
+    return offer.map(worded);
+  }
+
+  private transition(input: Input): ReturnType<typeof step> {
+    const before = freeze(this.state);
+    const out = step(before, freeze(input), this.rules);
+    assert.ok(isDeepStrictEqual(step(before, input, this.rules), out), 'the same input gives the same output');
+    const again = JSON.parse(JSON.stringify(out.state)) as WatchState;
+    assert.deepEqual(again, out.state, 'a state survives a JSON round trip');
+    this.state = again;
+    return out;
+  }
+}
+
+function itemOf({ key, mark, quiet, changed, vanished, from }: Thing): SetItem {
+  return {
+    key,
+    mark,
+    appeared: quiet ? 'quiet' : 'new',
+    changed: changed as SetItem['changed'],
+    vanished: vanished as SetItem['vanished'],
+    from,
+    created: null,
+    content: `${key} is ${mark}`,
+    extra: { stem: key, mark },
+  };
+}
+
+function freeze<T>(value: T): T {
+  if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(freeze);
+  }
+  return value;
+}
+
+function worded(event: Event): string {
+  const { stem, mark } = event as unknown as Record<string, unknown>;
+  switch (event.event) {
+    case 'new':
+      assert.equal(event.event_id, `ada:new:${event.id}`);
+      assert.equal(event.content, `${stem} is ${mark}`);
+      return `new ${event.id} ${stem} ${mark}${event.self ? ' self' : ''}`;
+    case 'delivered':
+    case 'read':
+    case 'gone':
+    case 'cleared':
+    case 'acked': {
+      const [, , n] = /^ada:([a-z]+):(\d+-\d+)$/.exec(event.event_id) ?? [];
+      assert.ok(n?.startsWith(`${event.id}-`), event.event_id);
+      return `${event.event} ${n} ${stem} ${mark}`;
+    }
+    case 'armed':
+    case 'recovered':
+      return `${event.event} ${event.cursor}`;
+    case 'alert':
+      return `alert ${'consecutive_failures' in event ? event.consecutive_failures : event.reason}`;
+    case 'replay_capped':
+      return `replay_capped ${event.capped_to} ${event.dropped}`;
+    case 'baseline_skipped':
+      return `baseline_skipped ${event.id_range[0]}-${event.id_range[1]} ${event.unread_held}`;
+    default:
+      return event.event;
+  }
+}
+
+/** What is on the disk, in the words of the reference. */
+function keptOf(saved: Saved | null): SetKept | null {
+  if (saved === null) return null;
+  const { known, state, consecutive_failures: failures, persona_added: born, baseline_skipped: skipped } = saved;
+  const things = known?.keys.map(({ key, seq, mark, changes, vanished, extra }) => {
+    assert.deepEqual(extra, seq === null ? {} : { stem: key, mark: extra.mark });
+    return { key, id: seq, mark, changes, vanished, toldAs: String(extra.mark ?? '') };
+  });
+  const range = skipped === undefined ? null : skipped.id_range.join('-');
+  return {
+    state,
+    failures,
+    known: known === undefined || things === undefined ? null : { epoch: known.epoch, next: known.next, things },
+    allNew: saved.cursor !== null,
+    born: born === true,
+    skipped: range === null ? null : `baseline_skipped ${range} ${skipped?.unread_held}`,
+  };
+}
+
+const MARKS = {
+  fresh: { quiet: false, changed: null, vanished: 'gone' },
+  delivered: { quiet: false, changed: 'delivered', vanished: 'gone' },
+  acked: { quiet: false, changed: 'acked', vanished: null },
+  read: { quiet: true, changed: 'read', vanished: 'cleared' },
+} as const;
+type MarkName = keyof typeof MARKS;
+
+type Op =
+  | {
+      readonly do: 'put';
+      readonly key: string;
+      readonly mark: MarkName;
+      readonly from: string | null;
+      readonly front: boolean;
+    }
+  | { readonly do: 'remove'; readonly key: string }
+  | { readonly do: 'crowd'; readonly comes: boolean }
+  | { readonly do: 'epoch'; readonly is: string; readonly empty: boolean }
+  | { readonly do: 'poll' | 'fail'; readonly how: Sinking }
+  | { readonly do: 'restart'; readonly begin: Begin };
+
+class World {
+  readonly model: SetReference;
+  readonly real: Real;
+  readonly kind: Disk;
+  private lastKept: SetKept | null = null;
+
+  constructor(rules: SetRules, kind: Disk, begin: Begin) {
+    this.kind = kind;
+    this.model = new SetReference(rules);
+    this.model.start(begin);
+    this.real = new Real(rules, kind, begin);
+    this.lastKept = this.model.kept();
+  }
+
+  run(op: Op): void {
+    const { model } = this;
+    switch (op.do) {
+      case 'put': {
+        const at = model.things.findIndex(({ key }) => key === op.key);
+        const thing = { key: op.key, mark: op.mark, from: op.from, ...MARKS[op.mark] };
+        if (at >= 0) model.things[at] = { ...thing, from: model.things[at]?.from ?? null };
+        else if (op.front) model.things.unshift(thing);
+        else model.things.push(thing);
+        return;
+      }
+      case 'remove':
+        model.things = model.things.filter(({ key }) => key !== op.key);
+        return;
+      case 'crowd':
+        model.things = model.things.filter(({ key }) => !key.startsWith('crowd'));
+        if (op.comes)
+          for (let i = 0; i < 60; i += 1)
+            model.things.push({ key: `crowd${i}`, mark: 'fresh', from: null, ...MARKS.fresh });
+        return;
+      case 'epoch':
+        model.epoch = op.is;
+        if (op.empty) model.things = [];
+        return;
+      case 'restart':
+        this.restart(op.begin);
+        return;
+      default:
+        this.hear(op.do, op.how);
+    }
+  }
+
+  private restart(begin: Begin): void {
+    this.model.start(begin);
+    this.real.open(begin);
+    this.lastKept = this.model.kept();
+  }
+
+  /** All parts of a look, for as long as the sink takes them. */
+  hear(what: 'poll' | 'fail', how: Sinking): void {
+    for (let goesOn = true; goesOn; ) {
+      const { model, real } = this;
+      const { says, more } = what === 'poll' ? model.look() : { says: model.fail(), more: false };
+      const words = what === 'poll' ? real.poll(model.things, model.epoch, how) : real.fail(how);
+      assert.deepEqual(
+        words,
+        says.map((say) => say.words),
+      );
+      const count = this.kind === 'one' && how.takes < says.length ? 0 : Math.min(how.takes, says.length);
+      const dies = how.dies && says.length > 0;
+      for (const say of says.slice(0, count)) say.taken();
+      const isAll = count === says.length;
+      const now = model.kept();
+      if (this.kind === 'two') model.disk = now;
+      else if (says.length > 0 ? isAll : !isDeepStrictEqual(now, this.lastKept)) {
+        model.disk = now;
+        this.lastKept = now;
+      }
+      assert.deepEqual(keptOf(real.disk), model.disk, 'what is on the disk');
+      assert.equal(real.more, more);
+      if (dies) this.restart(model.disk === null ? 'baseline' : 'resume');
+      goesOn = more && isAll && !dies;
+    }
+  }
+}
+
+/** By itself, whatever the reference says: one appearance is one event, ids rise, and changes are of what appeared. */
+function assertSound(told: readonly Event[]): void {
+  const ids = told.map((event) => event.event_id).filter((id) => /:(new|delivered|read|gone|cleared|acked):/.test(id));
+  assert.equal(new Set(ids).size, ids.length, `twice: ${ids.join(' ')}`);
+  const mail = told.flatMap((event) => (event.event === 'new' ? [event.id] : []));
+  assert.deepEqual(
+    mail,
+    mail.toSorted((a, b) => a - b),
+    'ids rise',
+  );
+  const last = new Map<number, { n: number; stem: unknown }>();
+  for (const event of told) {
+    const n = Number(/-(\d+)$/.exec(event.event_id)?.[1]);
+    const { stem } = event as unknown as Record<string, unknown>;
+    if (event.event === 'new') {
+      assert.ok(!last.has(event.id), 'new before its changes');
+      last.set(event.id, { n: 0, stem });
+    } else if ('id' in event) {
+      const before = last.get(event.id);
+      assert.equal(n, (before?.n ?? n - 1) + 1, 'changes in order');
+      assert.equal(stem, before?.stem ?? stem, 'one id, one thing');
+      last.set(event.id, { n, stem });
+    }
+  }
+}
+
+const KEYS = ['a', 'b', 'c', '__proto__', 'constructor', '\ud800', ''];
+const key = fc.constantFrom(...KEYS);
+const begin = fc.constantFrom<Begin>('baseline', 'born', 'all new');
+const how: fc.Arbitrary<Sinking> = fc.record({
+  takes: fc.oneof({ weight: 3, arbitrary: fc.constant(ALL) }, fc.integer({ min: 0, max: 6 })),
+  dies: fc.constant(false),
+});
+
+/** Where events and mark are one, a kill may come before the answer of the sink; else it comes between two looks. */
+const opsOf = (kind: Disk): fc.Arbitrary<Op> =>
+  fc.oneof(
+    {
+      weight: 40,
+      arbitrary: fc.record({
+        do: fc.constant('put' as const),
+        key,
+        mark: fc.constantFrom<MarkName>('fresh', 'fresh', 'delivered', 'acked', 'read'),
+        from: fc.constantFrom(null, 'river', 'river', 'Bo', 'ADA'),
+        front: fc.boolean(),
+      }),
+    },
+    { weight: 12, arbitrary: fc.record({ do: fc.constant('remove' as const), key }) },
+    {
+      weight: 40,
+      arbitrary: fc.record({
+        do: fc.constant('poll' as const),
+        how:
+          kind === 'two'
+            ? how
+            : fc.record({ takes: fc.constantFrom(ALL, ALL, 0), dies: fc.constantFrom(false, false, true) }),
+      }),
+    },
+    { weight: 8, arbitrary: fc.record({ do: fc.constant('fail' as const), how }) },
+    { weight: 8, arbitrary: fc.constant({ do: 'restart', begin: 'resume' } as const) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('restart' as const), begin }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constant('epoch' as const),
+        is: fc.constantFrom('1', '2'),
+        empty: fc.boolean(),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('crowd' as const), comes: fc.boolean() }) },
+  );
+
+const rulesOf: fc.Arbitrary<SetRules> = fc.record({
+  alertAfter: fc.integer({ min: 1, max: 3 }),
+  maxReplay: fc.nat(4),
+  me: fc.constant('ada'),
+  suppressed: fc.constant('bo'),
+  atOnce: fc.constant(50),
+});
+
+for (const kind of ['one', 'two'] as const) {
+  const name = kind === 'one' ? 'kept with its events' : 'saved after its events';
+  test(`whatever happens to a set whose mark is ${name}: each thing is told once, changes in order, nothing lost`, () => {
+    fc.assert(
+      fc.property(rulesOf, begin, fc.array(opsOf(kind), { maxLength: 30, size: 'max' }), (rules, first, ops) => {
+        const world = new World(rules, kind, first);
+        for (const op of ops) world.run(op);
+        // At rest: a willing sink, and nothing is left to say.
+        world.hear('poll', { takes: ALL, dies: false });
+        const { told, state } = world.real;
+        assertSound(told);
+        const { mark } = state;
+        assert.ok(mark.is === 'known');
+        assert.deepEqual(
+          new Map(mark.keys.map((one) => [one.key, one.mark])),
+          new Map(world.model.things.map((thing) => [thing.key, thing.mark])),
+          'what is there is what is known',
+        );
+        const before = told.length;
+        world.hear('poll', { takes: ALL, dies: false });
+        assert.equal(told.length, before, 'looking again says nothing');
+      }),
+      { numRuns: Math.ceil(RUNS / 2) },
+    );
+  });
+}
