@@ -29,6 +29,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'store',
     load: () => import('./gate.ts'),
   },
+  garden: {
+    summary: 'citizens of a garden of native sessions, their mail and their markers',
+    needs: 'bare',
+    load: () => import('./garden.ts'),
+  },
   tail: {
     summary: "print a persona's events, each once, and follow them",
     needs: 'bare',

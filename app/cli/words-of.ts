@@ -30,7 +30,7 @@ export async function wordsOf(commands: Readonly<Record<string, CommandEntry>>):
 }
 
 const FLAG = /(--[a-z][a-z-]*)(?: (\w[\w|-]*))?/g;
-const HELP_FLAG = /^ {2}(--[a-z][a-z-]*)(?: (<[^>]+>|[A-Z][A-Z_]*|[a-z0-9]+(?:\|[a-zA-Z0-9]+)+)(?= |,|$))?/;
+const HELP_FLAG = /^ {2}(--[a-z][a-z-]*)(?: (<[^>]+>|[A-Z][A-Z_]*|[a-z0-9-]+(?:\|[a-zA-Z0-9-]+)+)(?= |,|$))?/;
 
 export function wordsIn(
   name: string,
@@ -69,5 +69,5 @@ function kindOf(flag: string, value: string | undefined): Flag['value'] {
   const words = value.split('|').filter((word) => word === word.toLowerCase());
   if (words.length > 0) return { is: 'words', words };
 
-  return { is: /^(FILE|PATH)$/.test(value) ? 'file' : 'text' };
+  return { is: /^(FILE|PATH|DIR)$/.test(value) ? 'file' : 'text' };
 }

@@ -1,0 +1,1 @@
+export { runGarden } from './run.ts';
