@@ -26,40 +26,56 @@ export type Move = { readonly is: 'put'; readonly known: Known } | { readonly is
 
 /** `isSilent`: nothing is ever told of this thing. A key that occurs again in one look is passed over. */
 export function diff(known: KnownSet, { items }: SetEvidence, isSilent: (item: SetItem) => boolean): Diff {
-  if (isSame(known, items)) return { known, appeared: [], changes: [] };
-  const byKey = new Map(known.keys.map((one) => [one.key, one]));
+  const { from: start, keysTo, itemsTo } = differing(known.keys, items);
+  const before = known.keys.slice(start, keysTo);
+  const byKey = new Map(before.map((one) => [one.key, one]));
   const seen = new Set<string>();
   const silent: Move[] = [];
-  const appeared: SetItem[] = [];
+  const fresh = new Map<string, SetItem>();
   const changes: Change[] = [];
-  for (const item of items) {
+  for (const item of items.slice(start, itemsTo)) {
     if (seen.has(item.key)) continue;
     seen.add(item.key);
     const from = byKey.get(item.key);
-    if (from === undefined) {
-      if (isSilent(item)) silent.push({ is: 'put', known: knownAs(item, null) });
-      else appeared.push(item);
-    } else if (from.mark !== item.mark) {
+    if (from === undefined) fresh.set(item.key, item);
+    else if (from.mark !== item.mark) {
       const { seq } = from;
       const { changed: event, extra } = item;
       if (seq === null || event === null) silent.push({ is: 'put', known: changedTo(from, item, 0) });
       else changes.push({ event, seq, from, extra, move: { is: 'put', known: changedTo(from, item, 1) } });
     }
   }
-  for (const from of known.keys) {
+  for (const from of before) {
     const { key, seq, vanished: event, extra } = from;
     if (seen.has(key)) continue;
     if (seq === null || event === null) silent.push({ is: 'drop', key });
     else changes.push({ event, seq, from, extra, move: { is: 'drop', key } });
   }
+  if (fresh.size > 0) for (const { key } of known.keys) fresh.delete(key);
+  const appeared: SetItem[] = [];
+  for (const item of fresh.values()) {
+    if (isSilent(item)) silent.push({ is: 'put', known: knownAs(item, null) });
+    else appeared.push(item);
+  }
   return { known: moved(known, silent), appeared, changes };
 }
 
-/** The look is what was told last, in the same order: the ordinary case, which costs no copy. */
-function isSame({ keys }: KnownSet, items: readonly SetItem[]): boolean {
-  return (
-    keys.length === items.length && items.every(({ key, mark }, i) => keys[i]?.key === key && keys[i].mark === mark)
-  );
+/**
+ * Where the look is not what was told last: most of a large set is, in the same order, and costs a comparison only. Up to
+ * `from` both are the same, and so is what follows `keysTo` and `itemsTo`.
+ */
+function differing(keys: readonly Known[], items: readonly SetItem[]) {
+  const isSame = (known: Known | undefined, item: SetItem | undefined): boolean =>
+    known !== undefined && known.key === item?.key && known.mark === item.mark;
+  let from = 0;
+  while (isSame(keys[from], items[from])) from += 1;
+  let keysTo = keys.length;
+  let itemsTo = items.length;
+  while (keysTo > from && itemsTo > from && isSame(keys[keysTo - 1], items[itemsTo - 1])) {
+    keysTo -= 1;
+    itemsTo -= 1;
+  }
+  return { from, keysTo, itemsTo };
 }
 
 /** A thing as it is remembered when it is seen for the first time; `seq` null: nothing is told of it. */
@@ -91,7 +107,11 @@ export function moved(set: KnownSet, moves: readonly Move[]): KnownSet {
   const keys: Known[] = [];
   for (const known of set.keys) {
     const now = last.get(known.key);
-    if (now !== null) keys.push(now ?? known);
+    if (now === undefined) {
+      keys.push(known);
+      continue;
+    }
+    if (now !== null) keys.push(now);
     last.delete(known.key);
   }
   for (const known of last.values()) if (known !== null) keys.push(known);
