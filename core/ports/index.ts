@@ -4,7 +4,7 @@ export { realClocks } from './clocks.node.ts';
 export type { ClockReading, Clocks, Tick } from './clocks.ts';
 export { O, realFiles } from './files.node.ts';
 export type { Files, OpenFlags, Stat } from './files.ts';
-export { koffi } from './koffi.node.ts';
+export { koffi, koffiIfLoaded } from './koffi.node.ts';
 export { type Log, silentLog } from './log.ts';
 export { plainRandom, realRandom } from './random.node.ts';
 export type { Random } from './random.ts';
