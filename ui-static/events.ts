@@ -34,6 +34,16 @@ export function toldOf(event: EventWire): Told {
       return alertOf(event);
     case 'recovered':
       return { look: 'up', words: 'Up again' };
+    case 'delivered':
+      return { look: 'plain', words: `${messageOf(event)} was delivered` };
+    case 'read':
+      return { look: 'plain', words: `${messageOf(event)} was read` };
+    case 'gone':
+      return { look: 'plain', words: `${messageOf(event)} is gone` };
+    case 'cleared':
+      return { look: 'plain', words: `${messageOf(event)} is settled` };
+    case 'acked':
+      return { look: 'plain', words: `${messageOf(event)} was acknowledged` };
     case 'armed':
       return { look: 'plain', words: 'Watching began' };
     case 'heartbeat':
@@ -72,6 +82,10 @@ function alertOf(event: EventWire): Told {
     default:
       return plain(event.reason === undefined ? 'Alert' : `Alert: ${visible(event.reason)}`);
   }
+}
+
+function messageOf({ id }: EventWire): string {
+  return id === undefined ? 'A message' : `Message ${id}`;
 }
 
 function messages(n: number | undefined, kind = ''): string {

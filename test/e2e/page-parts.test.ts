@@ -168,6 +168,18 @@ describe('alerts as the page words them', () => {
     }
   });
 
+  test('what became of a message', () => {
+    for (const [event, words] of Object.entries({
+      delivered: 'Message 7 was delivered',
+      read: 'Message 7 was read',
+      gone: 'Message 7 is gone',
+      cleared: 'Message 7 is settled',
+      acked: 'Message 7 was acknowledged',
+    }))
+      assert.deepEqual(told({ event, id: 7 }), { look: 'plain', words });
+    assert.equal(told({ event: 'read' }).words, 'A message was read');
+  });
+
   test('a position that was given up, or passed mail over, reads as that', () => {
     assert.equal(
       told({ event: 'baseline_skipped', skipped: 2 }).words,
