@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { complaintsIn, type GardenCli, gardenCli } from '../kit/garden-cli.ts';
+import { doorbell, EXPECTED, type Garden, garden, idOf } from '../kit/garden-store.ts';
+
+const ORPHAN = '20260101T000000-0a0b0c';
+const KILLER = pathToFileURL(fileURLToPath(import.meta.resolve('../kit/kill-at-step.mjs'))).href;
+
+interface Drained {
+  readonly gardenId: string;
+  readonly messages: readonly { readonly file: string; readonly stem: string; readonly body: string }[];
+  readonly readAt: string | null;
+  readonly left: readonly { readonly filename: string; readonly message: string }[];
+}
+
+const own = (id: string): { env: Record<string, string> } => ({ env: { HIVEBAR_PERSONA: `garden-${id}` } });
+
+function bodiesIn(store: Garden, id: string): readonly string[] {
+  const names = (store.box(id) ?? []).filter((name) => name.includes('.msg'));
+  return names.map((name) => readFileSync(join(store.places.mailbox, id, name), 'utf8')).sort();
+}
+
+describe('garden check 4: mail read', () => {
+  for (const [label, expected] of Object.entries(EXPECTED.drainOfACopy)) {
+    test(`of ${label} gives the bodies and leaves the files of the reference, and again it changes nothing`, async () => {
+      using store = garden('store');
+      const run = gardenCli(store);
+      const id = idOf(label);
+      const first = await run(['mail', 'read', '--id', id, '--json'], own(id));
+      const { messages, readAt, left } = first.json<Drained>();
+      assert.deepEqual([first.code, first.err, left], [0, '', []]);
+      assert.deepEqual(
+        messages.map(({ file, body }) => ({ file, body })),
+        expected.ok.messages,
+      );
+      assert.deepEqual(store.box(id), expected.filesAfter);
+      const state = join(store.places.mailbox, id, 'state.json');
+      const after = existsSync(state) ? readFileSync(state, 'utf8') : null;
+      // The time of this reading stands where the reference has that of its own.
+      const asTheirs = readAt === null ? after : (after?.replace(readAt, String(expected.ok.readAt)) ?? null);
+      assert.equal(readAt === null, expected.ok.readAt === null);
+      assert.equal(asTheirs, expected.stateAfter);
+      const before = store.tree();
+      const second = await run(['mail', 'read', '--id', id, '--json'], own(id));
+      assert.deepEqual(second.json(), { gardenId: id, messages: [], readAt: null, left: [] });
+      assert.equal(second.code, 0);
+      assert.deepEqual(store.tree(), before);
+    });
+  }
+
+  test('for people shows each message, and says that nothing is left the second time', async () => {
+    using store = garden('store');
+    const run = gardenCli(store);
+    const id = idOf('cc-enqueued');
+    const first = await run(['mail', 'read', '--id', id], own(id));
+    assert.match(first.out, /^2026-06-14T01-07-24-000Z-53c70b {2}from meta-session\/claude-code @ /);
+    assert.match(first.out, /\n {2}plain body without an envelope\n/);
+    assert.equal((await run(['mail', 'read', '--id', id], own(id))).out, `${id} has no unread mail\n`);
+  });
+});
+
+describe('the box of another', () => {
+  const id = idOf('cc-mixed');
+
+  test('is not read without a word, whether it is known who asks or not', async () => {
+    using store = garden('store');
+    const run = gardenCli(store);
+    const other = idOf('cc-read');
+    const before = store.tree();
+    const refused = async (args: readonly string[], env: Record<string, string>, who: RegExp): Promise<void> => {
+      const { code, out, err } = await run(['mail', 'read', '--id', id, ...args], { env });
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(err, who);
+      assert.match(err, /--not-mine to read it all the same$/m);
+    };
+    await refused([], {}, /it is not known who you are/);
+    await refused([], { HIVEBAR_PERSONA: 'ada' }, /it is not known who you are/);
+    await refused([], { HIVEBAR_PERSONA: `garden-${other}` }, new RegExp(`you are ${other}`));
+    await refused(['--as', other], { HIVEBAR_PERSONA: `garden-${id}` }, new RegExp(`you are ${other}`));
+    assert.deepEqual(store.tree(), before);
+    const said = await run(['mail', 'read', '--id', id, '--not-mine', '--json']);
+    assert.deepEqual([said.code, said.json<Drained>().messages.length], [0, 3]);
+  });
+
+  test('is one’s own with --as, and by the marker of a process above', async () => {
+    for (const kind of ['as', 'sender', 'receiver']) {
+      using store = garden('store');
+      const run = gardenCli(store);
+      const written = ['marker', 'write', kind, '--id', id, '--pid', `${process.pid}`];
+      if (kind !== 'as') assert.equal((await run(written)).code, 0);
+      const { code, json } = await run(['mail', 'read', '--id', id, '--json', ...(kind === 'as' ? ['--as', id] : [])]);
+      assert.deepEqual([code, json<Drained>().messages.length], [0, 3], kind);
+    }
+  });
+
+  test('is not one’s own by a marker whose process only has the number of one above', async () => {
+    using store = garden('store');
+    const run = gardenCli(store);
+    await run(['marker', 'write', 'sender', '--id', id, '--pid', `${process.pid}`]);
+    const path = join(store.places.senders, 'claude-code', `${process.pid}.json`);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/"(linux|ps):[^"]*"/, '"linux:1"'));
+    const { code, err } = await run(['mail', 'read', '--id', id]);
+    assert.equal(code, 1);
+    assert.match(err, /it is not known who you are/);
+  });
+});
+
+describe('mail peek', () => {
+  test('shows what waits and changes nothing', async () => {
+    using store = garden('store');
+    const run = gardenCli(store);
+    const before = store.tree();
+    for (const [label, { gardenId, unread }] of Object.entries(EXPECTED.citizens)) {
+      if (unread === 0) continue;
+      const { code, json } = await run(['mail', 'peek', '--id', gardenId, '--json']);
+      const { messages } = json<{ messages: readonly { file: string; body: string; isWhole: boolean }[] }>();
+      assert.equal(code, 0);
+      assert.deepEqual(
+        messages.map(({ file, body }) => ({ file, body })),
+        EXPECTED.drainOfACopy[label]?.ok.messages,
+      );
+      assert.ok(messages.every(({ isWhole }) => isWhole));
+    }
+    assert.deepEqual(store.tree(), before);
+  });
+
+  test('shows the mail in a box of nobody, and says so', async () => {
+    using store = garden('store');
+    const { code, err, json } = await gardenCli(store)(['mail', 'peek', '--id', ORPHAN, '--json']);
+    assert.equal(code, 0);
+    assert.equal(json<{ messages: readonly unknown[] }>().messages.length, 1);
+    assert.match(err, /not a garden citizen/);
+  });
+});
+
+describe('garden check 5: mail send', () => {
+  test('to a box of nobody says what the reference says, and changes nothing', async () => {
+    using store = garden('store');
+    const before = store.tree();
+    for (const more of [[], ['--queue'], ['--force', '--json']]) {
+      const { code, out, err } = await gardenCli(store)(['mail', 'send', '--id', ORPHAN, ...more, 'for nobody']);
+      assert.deepEqual([code, out], [1, '']);
+      assert.deepEqual(complaintsIn(err), [store.said(EXPECTED.enqueueErrors.orphan.error)]);
+    }
+    assert.deepEqual(store.tree(), before);
+  });
+
+  test('of nothing says what the reference says, and changes nothing', async () => {
+    using store = garden('store');
+    const before = store.tree();
+    for (const words of [[], ['']]) {
+      const { code, err } = await gardenCli(store)(['mail', 'send', '--id', idOf('cc-enqueued'), '--queue', ...words]);
+      assert.equal(code, 1);
+      assert.deepEqual(complaintsIn(err), [store.said(EXPECTED.enqueueErrors.emptyBody.error)]);
+    }
+    assert.deepEqual(store.tree(), before);
+  });
+
+  test('puts body, receipt and signal, from the line or from stdin as it is', async () => {
+    using store = garden('store');
+    const run = gardenCli(store);
+    const id = idOf('cc-never-armed');
+    const text = 'zeile 1\r\n\tZwei — 한글 🌱\n\n';
+    const first = await run(['mail', 'send', '--id', id, '--queue', '--json', 'two', 'words']);
+    const second = await run(['mail', 'send', '--id', id, '--queue'], { input: text });
+    assert.deepEqual([first.code, second.code], [0, 0]);
+    const { stem, messagePath, signalPath } = first.json<Record<string, string>>();
+    assert.equal(messagePath, join(store.places.mailbox, id, `${stem}.msg`));
+    assert.match(second.out, new RegExp(`^sent \\S+ to ${id}\\n$`));
+    assert.deepEqual(bodiesIn(store, id), ['two words', text].sort());
+    const state = JSON.parse(readFileSync(join(store.places.mailbox, id, 'state.json'), 'utf8')) as object;
+    assert.deepEqual(
+      `${(state as { lastEnqueuedAt: string }).lastEnqueuedAt}\n`,
+      readFileSync(signalPath ?? '', 'utf8'),
+    );
+    const { messages } = (await run(['mail', 'read', '--id', id, '--as', id, '--json'])).json<Drained>();
+    assert.deepEqual(
+      messages.map(({ body }) => body),
+      ['two words', text],
+    );
+  });
+
+  test('to who reads no mailbox needs --force, to who is not active --queue, to an active receiver nothing', async () => {
+    using store = garden('store');
+    const run = gardenCli(store);
+    const send = async (label: string, ...flags: readonly string[]): Promise<readonly [number | null, string]> => {
+      const { code, err } = await run(['mail', 'send', '--id', idOf(label), ...flags, 'x']);
+      return [code, err];
+    };
+    const before = store.tree();
+    for (const label of ['agy-direct', 'codex-plain', 'pi-child', 'v1-codex']) {
+      for (const flags of [[], ['--queue']]) {
+        const [code, err] = await send(label, ...flags);
+        assert.equal(code, 1);
+        assert.match(err, /reads no mailbox: .*--force puts it there$/m);
+      }
+    }
+    for (const [label, why] of [
+      ['cc-never-armed', 'unknown, not-armed'],
+      ['cc-delivered', 'gone, owner-dead'],
+      ['cc-read', 'unknown, owner-implausible'],
+    ] as const) {
+      for (const flags of [[], ['--force']]) {
+        const [code, err] = await send(label, ...flags);
+        assert.equal(code, 1);
+        assert.match(err, new RegExp(`has no active receiver \\(${why}\\): .*--queue lets the message wait$`, 'm'));
+      }
+    }
+    assert.deepEqual(store.tree(), before);
+    assert.deepEqual(await send('codex-plain', '--force'), [0, '']);
+    assert.deepEqual(await send('cc-delivered', '--queue'), [0, '']);
+    await run(['marker', 'write', 'receiver', '--id', idOf('cc-enqueued'), '--pid', `${process.pid}`]);
+    assert.deepEqual(await send('cc-enqueued'), [0, '']);
+    assert.deepEqual(
+      ['codex-plain', 'cc-delivered', 'cc-enqueued'].map((label) => bodiesIn(store, idOf(label)).length),
+      [1, 2, 3],
+    );
+  });
+
+  test('that is killed before any of its calls never leaves a signal without a body, nor half a body', async () => {
+    const id = idOf('cc-never-armed');
+    const body = `whole ${'x'.repeat(5000)} body`;
+    let steps = 0;
+    for (let isDone = false; !isDone; steps += 1) {
+      using store = garden('store');
+      const env = { NODE_OPTIONS: `--import=${KILLER}`, KILL_AT: `${steps}`, KILL_BELOW: store.store };
+      const ended = await gardenCli(store)(['mail', 'send', '--id', id, '--queue', body], { env });
+      isDone = ended.code === 0;
+      assert.ok(isDone || ended.signal === 'SIGKILL', `step ${steps}: ${ended.code} ${ended.err}`);
+      const names = store.box(id) ?? [];
+      const bodies = bodiesIn(store, id);
+      for (const one of bodies) assert.equal(one, body);
+      if (names.includes('inbox.signal')) assert.equal(bodies.length, 1, `step ${steps}: ${names.join()}`);
+      if (names.includes('state.json')) assert.equal(bodies.length, 1, `step ${steps}: ${names.join()}`);
+      if (isDone) continue;
+      const { messages } = await drainedAfter(gardenCli(store), id);
+      assert.deepEqual(
+        messages.map((one) => one.body),
+        [...bodies, 'after'],
+      );
+    }
+    assert.ok(steps > 16, `only ${steps} steps`);
+  });
+});
+
+async function drainedAfter(run: GardenCli, id: string): Promise<Drained> {
+  assert.equal((await run(['mail', 'send', '--id', id, '--queue', 'after'])).code, 0);
+  const { code, json } = await run(['mail', 'read', '--id', id, '--as', id, '--json']);
+  assert.equal(code, 0);
+  return json<Drained>();
+}
+
+describe('garden check 9: a doorbell and readers at once', () => {
+  test('every one of 1,000 messages is read exactly once and whole', async () => {
+    using store = garden('store');
+    const run = gardenCli(store);
+    const id = idOf('cc-armed-empty');
+    const box = join(store.places.mailbox, id);
+    const sent = new Map<string, string>();
+    let isSent = false;
+    const sending = async (): Promise<void> => {
+      for (let n = 0; n < 1000; n += 1) {
+        const time = new Date(Date.UTC(2026, 5, 14) + n).toISOString();
+        const stem = `${time.replaceAll(/[:.]/g, '-')}-${n.toString(16).padStart(6, '0')}`;
+        sent.set(stem, `${n} ${'y'.repeat(n)}`);
+        writeFileSync(join(box, `${stem}.msg`), sent.get(stem) ?? '');
+        writeFileSync(join(box, 'inbox.signal'), `${time}\n`);
+        if (n % 4 === 0) await pause(20);
+      }
+      isSent = true;
+    };
+    let rang = 0;
+    const ringing = async (): Promise<void> => {
+      while (!isSent) {
+        if (doorbell(store.places, id).exit === 2) rang += 1;
+        await pause(7);
+      }
+    };
+    const read: Drained['messages'][number][] = [];
+    const reading = async (): Promise<void> => {
+      for (let isLast = false; ; ) {
+        const { code, err, json } = await run(['mail', 'read', '--id', id, '--as', id, '--json']);
+        const { messages, left } = json<Drained>();
+        assert.ok(code === 0 || left.length > 0, err);
+        read.push(...messages);
+        if (isLast && messages.length === 0 && left.length === 0) return;
+        isLast = isSent;
+      }
+    };
+    await Promise.all([sending(), ringing(), reading(), reading()]);
+    assert.equal(read.length, 1000);
+    assert.deepEqual(new Map(read.map(({ stem, body }) => [stem, body])), sent);
+    assert.ok(rang > 0, 'the bell never rang');
+    const names = readdirSync(box).filter((name) => name.includes('.msg'));
+    assert.equal(names.length, 1000);
+    assert.ok(names.every((name) => name.endsWith('.read')));
+  });
+});
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
