@@ -471,6 +471,17 @@ test('hostile text stays text, on one line and short', () => {
   assert.equal([...(banner?.body ?? '')].length, 200);
 });
 
+test('mail of whom nobody knows who wrote it is shown without a name; what becomes of it is no news', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.mail('ada', 1, { from: null, content: 'hi' });
+  const [banner] = scene.screen.values();
+  assert.deepEqual([banner?.title, banner?.body], ['ada: 1 new', 'hi']);
+  const read = { source: 's', ts: '', persona: 'ada', event: 'read', id: 1, wake_class: 'liveness' } as const;
+  scene.facts({ is: 'told', at: scene.at, persona: 'ada', events: [{ ...read, event_id: 'ada:read:1-1' }] });
+  assert.deepEqual([scene.screen.size, [...scene.screen.values()][0]?.title], [1, 'ada: 1 new']);
+});
+
 test('a name from right to left stays in its place: it does not swap sides with the count or the text', () => {
   const scene = new Scene();
   scene.facts({ ...joined('ada', scene.at), label: 'שלום' });

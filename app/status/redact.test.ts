@@ -11,6 +11,13 @@ test('without the token an alert says of which kind it is and its numbers, and n
   assert.equal(lineFor(stranded, 'anyone'), stranded);
 });
 
+test('what only a source knows of a message stays inside, and so does a sender', () => {
+  const read = '{"event": "read", "id": 3, "stem": "who-said-what", "event_id": "ada:read:3-1"}';
+  assert.equal(lineFor(read, 'anyone'), '{"event": "read", "id": 3, "event_id": "ada:read:3-1"}');
+  const mail = '{"event": "new", "id": 3, "from": null, "created": null, "stem": "s", "event_id": "ada:new:3"}';
+  assert.equal(lineFor(mail, 'anyone'), '{"event": "new", "id": 3, "created": null, "event_id": "ada:new:3"}');
+});
+
 test('the reason of any other event is a text, and stays inside', () => {
   const line = `{"event": "state_corrupt", "armed_at": 3, "reason": "/x/hive.json: torn", ${HEAD}}`;
   assert.doesNotMatch(lineFor(line, 'anyone'), /torn/);

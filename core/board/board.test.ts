@@ -438,6 +438,17 @@ test('a message on the board is cut, however long it is', () => {
   assert.deepEqual([letter?.from.length, letter?.text?.length], [100, 300]);
 });
 
+test('a message of whom nobody knows who wrote it, and when, is on the board; what becomes of it moves no time of mail', () => {
+  const fact = mail('ada', 1, 7) as Extract<Fact, { is: 'told' }>;
+  const events = fact.events.map((event) => ({ ...event, from: null, created: null }) as (typeof fact.events)[number]);
+  const board = boardOf(join('ada'), { ...fact, events });
+  const read = { source: 's', ts: 't', persona: 'ada', event: 'read', id: 3, wake_class: 'liveness' } as const;
+  board.put({ is: 'told', at: 5, persona: 'ada', events: [{ ...read, event_id: 'ada:read:3-1' }] });
+  const { latest, lastMailAt, lastEventId, cursor } = only(board.snapshot());
+  assert.deepEqual(latest, [{ id: 7, from: '', created: '', text: latest[0]?.text ?? null }]);
+  assert.deepEqual([lastMailAt, lastEventId, cursor], [1, 'ada:read:3-1', 7]);
+});
+
 test('who is hidden is watched and listed, and left out of totals and causes, also when hidden before it joined', () => {
   const hidden = { is: 'hidden', at: 0, persona: 'ada', hidden: true } as const;
   const board = boardOf(hidden, join('ada'), join('bo'), look('ada', 1, 3), look('bo', 1, 2));
