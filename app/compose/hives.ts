@@ -32,8 +32,14 @@ export interface WatchedHive {
   named(address: string): Persona;
   /** Long-poll hold, null for none. */
   readonly holdMs: number | null;
-  /** Ours from its first message on: nothing in it is older than the watch. */
+  /** The one that Hivebar serves. */
   readonly isLocal: boolean;
+  /** In this process or on this disk: asking it takes no connection. Its identities name the address second. */
+  readonly isHere: boolean;
+  /** Of a persona that was never watched everything is news: nothing in its inbox was told by anybody before. */
+  readonly tellsAll: boolean;
+  /** Resolves as soon as there is something to watch, or when the signal aborts. Absent: there is. */
+  appears?(signal: AbortSignal): Promise<void>;
 }
 
 /** Prefixes of every source beside the primary hive: a bare name may not begin with one. */
@@ -176,7 +182,7 @@ function kijitoHive(
     identity: (persona) => identityOf(hive.inbox(persona.address)),
     named: (address) => kijitoPersona(address, members),
     holdMs,
-    isLocal: false,
+    ...{ isLocal: false, isHere: false, tellsAll: false },
   };
 }
 
@@ -199,7 +205,7 @@ function localHive(local: LocalHive, members: Directory, { clock }: Machine): Wa
     identity: (persona) => ['local', persona.address],
     named: (address) => kijitoPersona(address, members),
     holdMs: null,
-    isLocal: true,
+    ...{ isLocal: true, isHere: true, tellsAll: true },
   };
 }
 

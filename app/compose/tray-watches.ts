@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createHiveAlarms } from '../../core/alarms/index.ts';
 import type { Board } from '../../core/board/index.ts';
-import { faultOf } from '../../core/model/index.ts';
+import { faultOf, type Instant } from '../../core/model/index.ts';
 import type { Sink } from '../../core/sinks/index.ts';
 import { eventFilePath, type Outbox } from '../../core/sinks/outbox/index.ts';
 import type { Messages, Persona } from '../../core/sources/index.ts';
@@ -67,6 +67,9 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
   const { hive, settings, outbox, board, machine, settling } = options;
   const { source } = hive;
   const addresses = new Map<string, string>();
+  const labels = new Map<string, string>();
+  /** Left, and may come again. */
+  const again = new Set<string>();
   const alarms = createHiveAlarms({
     source,
     clock: machine.clock,
@@ -84,7 +87,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     alarms.put(fact);
   };
   // Met before: what is not known of it came to be while we were away, and is news.
-  const isKnown = hive.isLocal || [...options.kept.values()].some((kept) => sameHive(kept.identity, hive));
+  const isKnown = hive.tellsAll || [...options.kept.values()].some((kept) => sameHive(kept.identity, hive));
   let listed = false;
   /** Cuts the wait for the directory: with the next gap, and when a person asks. */
   let patience = new AbortController();
@@ -93,7 +96,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     const isBorn = listed; // as of now: what a first listing brings may be listed by the time its file is read
     const stem = stemOf(persona.id);
     const identity = hive.identity(persona);
-    const kept = options.kept.get(persona.id) ?? null;
+    const kept = (again.has(persona.id) ? outbox.kept(persona.id) : options.kept.get(persona.id)) ?? null;
     const ours = kept !== null && isDeepStrictEqual(kept.identity, JSON.parse(JSON.stringify(identity)));
     if (kept !== null && !ours)
       machine.log.warn(`${persona.id}: its kept position belongs to another inbox; it starts at the newest message`);
@@ -114,6 +117,18 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     const sink = withIdentity(outbox.sinkFor(persona.id, stem), identity);
     const tail = await sink.open();
     const at = machine.clock.now();
+    join(persona, at);
+    put({ is: 'recalled', at, persona: persona.id, events: outbox.lastMail(persona.id, RECALLED) });
+    addresses.set(persona.id, persona.address);
+    const state = openWatch(at, startOf(saved, kept !== null, isBorn), saved, tail, rules);
+    const { clock } = machine;
+    const watcher = createWatcher({ persona, source, sink, saver: null, rules, state, clock, put, settling });
+    alarms.joined(watcher);
+    return watcher;
+  }
+
+  function join(persona: Persona, at: Instant): void {
+    const stem = stemOf(persona.id);
     put({
       is: 'joined',
       at,
@@ -127,13 +142,13 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       canMarkRead: source.markRead !== undefined,
       staleAfterMs: staleAfterMs(options),
     });
-    put({ is: 'recalled', at, persona: persona.id, events: outbox.lastMail(persona.id, RECALLED) });
-    addresses.set(persona.id, persona.address);
-    const state = openWatch(at, startOf(saved, kept !== null, isBorn), saved, tail, rules);
-    const { clock } = machine;
-    const watcher = createWatcher({ persona, source, sink, saver: null, rules, state, clock, put, settling });
-    alarms.joined(watcher);
-    return watcher;
+    labels.set(persona.id, persona.label);
+  }
+
+  /** What a person reads may change while the persona stays who it is. */
+  function relabel(address: string): void {
+    const persona = hive.named(address);
+    if (labels.has(persona.id) && labels.get(persona.id) !== persona.label) join(persona, machine.clock.now());
   }
 
   function startOf(saved: Saved | null, isForeign: boolean, isBorn: boolean): Start {
@@ -160,7 +175,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     resyncEvery: settings.resyncEvery,
     fastPath: true,
     holdMs: hive.holdMs,
-    looksAtOnce: hive.isLocal ? Number.POSITIVE_INFINITY : LOOKS_AT_ONCE, // looks in the same process wait for nobody
+    looksAtOnce: hive.isHere ? Number.POSITIVE_INFINITY : LOOKS_AT_ONCE, // looks in the same process wait for nobody
     adopt: {
       everyMs: RESCAN_MS,
       named: hive.named,
@@ -168,7 +183,14 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       rescanFailed: (fault) => machine.log.warn(`${source.id}: rescan of the directory failed: ${fault.explain()}`),
     },
     heard: alarms.heard,
-    looked: () => {},
+    looked: ({ persona }) => {
+      if (source.isGone?.(persona) !== true) relabel(persona.address);
+    },
+    left({ persona }) {
+      addresses.delete(persona.id);
+      labels.delete(persona.id);
+      again.add(persona.id); // what it kept is newer than at the start
+    },
   });
 
   /** Who is there, or null: the hive can't say now, which is on the board. */
@@ -230,9 +252,13 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       rounds.renew();
     },
     async run() {
+      await hive.appears?.(machine.stop);
+      if (machine.stop.aborted) return;
       const now = await directory();
-      // Personas we kept a position of are watched although the hive is down: else nobody would see that it is.
+      // Personas we kept a position of are watched although the hive is down: else nobody would see that it is. Where
+      // they come and go, those that went while nobody watched have something to be told, once.
       const known = [...options.kept].flatMap(([id, kept]) => {
+        if (now !== null && source.isGone !== undefined && !kept.known?.keys.length) return [];
         const address = addressIn(kept.identity, hive);
         return address === null || hive.named(address).id !== id ? [] : [hive.named(address)];
       });
@@ -260,7 +286,7 @@ function staleAfterMs({ hive, settings }: TrayWatchesOptions): number {
 function addressIn(identity: unknown, hive: WatchedHive): string | null {
   if (!Array.isArray(identity)) return null;
   const query: unknown = identity[4];
-  const address = hive.isLocal ? identity[1] : Array.isArray(query) ? new Map(query).get('persona') : null;
+  const address = hive.isHere ? identity[1] : Array.isArray(query) ? new Map(query).get('persona') : null;
   if (typeof address !== 'string') return null;
   const again = JSON.parse(JSON.stringify(hive.identity(hive.named(address))));
   return isDeepStrictEqual(identity, again) ? address : null;

@@ -16,6 +16,7 @@ import { loginStart } from '../service/index.ts';
 import { loadPage, startStatus } from '../status/index.ts';
 import { version } from '../version.node.ts';
 import { catchUpAfterGaps } from './catch-up.ts';
+import { gardenOf } from './garden.ts';
 import { greet } from './greeting.ts';
 import { hivesOf, localIdOf, primaryOf, withoutToken } from './hives.ts';
 import { claimInstance, type Running } from './instance.ts';
@@ -103,7 +104,8 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   const kept = outbox.allKept();
   using wakefulness = watchGaps(clock);
   const { settling } = wakefulness;
-  const hives = hivesOf(primary, settings, local, stopping);
+  const garden = gardenOf(settings, withoutToken(stopping));
+  const hives = [...hivesOf(primary, settings, local, stopping), ...(garden === null ? [] : [garden.hive])];
   const watches = hives.map((hive) =>
     trayWatches({ hive, settings, outbox, directory, kept, board, machine: stopping, run, settling }),
   );

@@ -17,9 +17,11 @@ function windowsDisk(): { readonly disk: Disk; readonly has: Map<string, Buffer>
   const stat = (name: string) => {
     const bytes = has.get(name);
     const size = bytes?.length ?? 0;
-    return bytes === undefined ? null : { kind: 'file' as const, size, mode: 0o600, uid: 0, dev: 1, ino: 1 };
+    return bytes === undefined
+      ? null
+      : { kind: 'file' as const, size, mode: 0o600, uid: 0, dev: 1, ino: 1, ctimeMs: 0 };
   };
-  const directory = { kind: 'directory' as const, size: 0, mode: 0o700, uid: 0, dev: 1, ino: 2 };
+  const directory = { kind: 'directory' as const, size: 0, mode: 0o700, uid: 0, dev: 1, ino: 2, ctimeMs: 0 };
   const nameOf = (fd: number): string => open[fd] ?? '';
   const files: Files = {
     ...realFiles,

@@ -56,7 +56,7 @@ function personaWire(view: PersonaView, now: Instant): PersonaWire {
     reason: view.reason ?? view.held,
     since: timeOf(view.since),
     agent: view.vital.is,
-    agentReason: view.vital.is === 'live' ? null : view.vital.why,
+    agentReason: view.vital.why ?? null,
     unread: numberOf(view.unread.value),
     unreadIs: view.unread.value.is,
     urgent: numberOf(view.urgent.value),

@@ -44,7 +44,7 @@ function samePersona(a: PersonaCell, b: PersonaCell): boolean {
     x.reason === y.reason &&
     x.since === y.since &&
     x.vital.is === y.vital.is &&
-    (x.vital.is === 'live' || y.vital.is === 'live' || x.vital.why === y.vital.why) &&
+    x.vital.why === y.vital.why &&
     sameCount(x.unread.value, y.unread.value) &&
     sameCount(x.urgent.value, y.urgent.value) &&
     x.cursor === y.cursor &&

@@ -18,7 +18,7 @@ export const O: OpenFlags = {
 
 function statOf(s: fs.Stats): Stat {
   const kind = s.isFile() ? 'file' : s.isDirectory() ? 'directory' : s.isSymbolicLink() ? 'symlink' : 'other';
-  return { kind, size: s.size, mode: s.mode & 0o7777, uid: s.uid, dev: s.dev, ino: s.ino };
+  return { kind, size: s.size, mode: s.mode & 0o7777, uid: s.uid, dev: s.dev, ino: s.ino, ctimeMs: s.ctimeMs };
 }
 
 export const realFiles: Files = {

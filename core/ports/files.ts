@@ -7,6 +7,8 @@ export interface Stat {
   readonly uid: number;
   readonly dev: number;
   readonly ino: number;
+  /** When it, its content or its name last changed, as the disk has it. */
+  readonly ctimeMs: number;
 }
 
 /**

@@ -148,6 +148,11 @@ export interface Source extends AsyncDisposable {
    * aborted before. Presence is the capability.
    */
   reset?(): void;
+  /**
+   * As of the last look at it: it is not in the source any more, and is let go once what became of its mail is told.
+   * Presence is the capability: members of other sources are only added.
+   */
+  isGone?(persona: Persona): boolean;
   /** Calls `wake` when something may have changed, without waiting for a tick. Presence is the capability. */
   hints?(wake: (address: string) => void): Disposable;
 }

@@ -25,6 +25,8 @@ export interface InboxesOptions {
   readonly heard?: (levels: Levels | null, abort: AbortSignal) => Promise<void>;
   /** Told of every look; throwing a Fault from here ends the rounds with it (a fatal start-up fault). */
   readonly looked: (watcher: Watcher, outcome: LookOutcome) => void;
+  /** Told of a watch that is over, since its persona is not in the source any more. */
+  readonly left?: (watcher: Watcher) => void;
 }
 
 /** What the looks of one run are subject to. */
@@ -129,11 +131,26 @@ export function createInboxes(options: InboxesOptions, watchers: readonly Watche
         entry.healthy = outcome.is === 'healthy';
         if (!entry.healthy) course.failing();
         options.looked(entry.watcher, outcome);
+        if (isOver(entry)) return leave(entry);
         retryLater(entry);
       } while (entry.again && !abort.aborted);
     } finally {
       entry.busy = false;
     }
+  }
+
+  /** Gone from the source, and nothing is left to be told of it. */
+  function isOver({ watcher, healthy, again }: Entry): boolean {
+    if (source.isGone?.(watcher.persona) !== true || again) return false;
+    return !healthy || (watcher.retryAt === null && !watcher.isTelling);
+  }
+
+  function leave({ watcher, retry }: Entry): void {
+    retry?.[Symbol.dispose]();
+    entries.delete(watcher.persona.address);
+    put({ is: 'left', at: clock.now(), persona: watcher.persona.id });
+    options.left?.(watcher);
+    track(Promise.resolve(watcher[Symbol.asyncDispose]()));
   }
 
   /** Held events are offered again, and what is missing is asked for again, on schedules of their own (D2). */

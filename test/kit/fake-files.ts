@@ -68,6 +68,7 @@ export function fakeFiles(): FakeFiles {
     uid: n.uid,
     dev: 1,
     ino: n.ino,
+    ctimeMs: 0,
   });
 
   /** Notes the call; returns how many bytes a write may write. */

@@ -110,7 +110,7 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
       identity: (persona) => ['http', 'hive.test', 80, '/api/inbox', [['persona', persona.address]]],
       named: (address) => kijitoPersona(address, members),
       holdMs: HOLD_MS,
-      isLocal: false,
+      ...{ isLocal: false, isHere: false, tellsAll: false },
     },
     settings,
     outbox,

@@ -55,6 +55,22 @@ const NATS = {
   description: 'the NATS server by which the local hives of several machines exchange what is pushed',
 } as const;
 
+/** A garden store: by itself the one of this user, once there is one. */
+const GARDEN = {
+  type: 'object',
+  properties: {
+    is: { enum: ['auto', 'off'] },
+    /** The agent directory; not given: as the environment says, else `~/.pi/agent`. */
+    store: { type: 'string', minLength: 1 },
+    /** Messages that are read when they are first seen are told all the same. */
+    backfill: { type: 'boolean' },
+  },
+  required: ['is'],
+  additionalProperties: false,
+  default: { is: 'auto' },
+  description: 'the garden store whose citizens are watched',
+} as const;
+
 const TIME_OF_DAY = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' } as const;
 
 /** What opens a persona's session. `command` and `terminal` are lists of arguments, never given to a shell. */
@@ -110,6 +126,7 @@ export const SETTINGS = {
     tokenFile: { type: 'string', minLength: 1, description: "file with the primary hive's token" },
     hives: { type: 'array', items: HIVE, default: [], description: 'further hives to watch' },
     nats: NATS,
+    garden: GARDEN,
     pollSeconds: { type: 'number', minimum: 1, default: 60, description: 'time between polls of a hive' },
     holdSeconds: { type: 'number', minimum: 0, default: 50, description: 'long-poll hold; 0: never hold' },
     alertAfter: { type: 'integer', minimum: 1, default: 3, description: 'consecutive failures that make an outage' },
@@ -164,6 +181,7 @@ export const SETTINGS = {
   required: [
     'port',
     'hives',
+    'garden',
     'pollSeconds',
     'holdSeconds',
     'alertAfter',

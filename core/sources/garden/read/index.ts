@@ -9,6 +9,7 @@ export {
   type NativeBackend,
   type WakeMode,
 } from './backends.ts';
+export { type Boxes, type BoxSeen, keepBoxes } from './boxes.ts';
 export {
   type Capabilities,
   type CapabilitiesRead,
@@ -19,6 +20,7 @@ export {
 export { type Envelope, envelopeOf, senderOf } from './envelope.ts';
 export { booleanIn, textIn, textOrNullIn, wordIn } from './fields.ts';
 export { gardenIdOf, isGardenId, utcOf } from './id.ts';
+export { keepLives, type Life, type Lives } from './lives.ts';
 export {
   type Body,
   type Box,
@@ -68,6 +70,7 @@ export {
   type Schema,
   type Times,
 } from './record.ts';
+export { type Kept, keepRecords, type Records } from './records.ts';
 export { bytesFrom, closedBy, MOST_BODY, openSmall, ownersOf, statOf, wrongWith } from './small-file.ts';
 export { type Listener, listenerAt } from './socket.node.ts';
 export { isPlausible, type Owner, ownerOf, type Processes, type ProcessState } from './start-key.ts';

@@ -41,7 +41,11 @@ export const recordFile = (sessions: string, gardenId: string): string =>
  * @throws Fault `unreadable` when the directory itself can not be read; one that is not there is an empty store
  */
 export function listRecords(disk: Disk, sessions: string, how: Reads = EVERYTHING): Listing {
-  const read = readAll(disk, sessions, how.schemas);
+  return listingOf(readAll(disk, sessions, how.schemas), how);
+}
+
+/** What the files of a store, each read by itself and sorted by name, come to together. */
+export function listingOf(read: readonly (Named | Defect)[], how: Reads = EVERYTHING): Listing {
   const errors: Defect[] = [];
   const good: Named[] = [];
   for (const one of read) {
@@ -125,7 +129,7 @@ export function readRecord(disk: Disk, sessions: string, gardenId: string): Meta
   }
 }
 
-interface Named {
+export interface Named {
   readonly filename: string;
   readonly record: MetaRecord;
 }
@@ -134,11 +138,16 @@ interface Named {
 function readAll(disk: Disk, sessions: string, schemas: readonly Schema[]): readonly (Named | Defect)[] {
   const owners = ownersOf(disk, sessions);
   return namesIn(disk, sessions)
-    .filter((name) => name.endsWith(SUFFIX))
+    .filter(isRecordName)
     .flatMap((filename) => readOne(disk, sessions, filename, schemas, owners) ?? []);
 }
 
-function readOne(
+export function isRecordName(name: string): boolean {
+  return name.endsWith(SUFFIX);
+}
+
+/** Null: it went away meanwhile. */
+export function readOne(
   disk: Disk,
   sessions: string,
   filename: string,

@@ -1,4 +1,5 @@
 import type { Row } from '../../source.ts';
+import { cleaned, cut } from '../../text.ts';
 import type { WireRow } from './page.ts';
 
 /**
@@ -18,11 +19,5 @@ export function trimmed({ id, fields }: WireRow, contentChars: number | null): R
 /** Text is itself, nothing is nothing, anything else is its JSON (D18). */
 function cleanText(value: unknown): string {
   const text = typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
-  return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed();
-}
-
-/** The first `count` code points, as a string of its own: a slice would keep the whole mail in memory. */
-function cut(text: string, count: number): string {
-  if (text.length <= count) return text;
-  return [...text.slice(0, 2 * count)].slice(0, count).join('');
+  return cleaned(text);
 }

@@ -1,0 +1,61 @@
+import { dirname } from 'node:path';
+import {
+  GARDEN,
+  type GardenSource,
+  gardenSource,
+  listenerAt,
+  type Places,
+  realProcesses,
+} from '../../core/sources/garden/index.ts';
+import type { Settings } from '../config/tray/index.ts';
+import { gardenPlaces } from './garden-places.node.ts';
+import type { WatchedHive } from './hives.ts';
+import type { Machine } from './machine.ts';
+
+/** The garden store of this machine, watched as a hive of its own. */
+export interface WatchedGarden {
+  readonly hive: WatchedHive;
+  readonly source: GardenSource;
+}
+
+/** A store that is not there yet is asked for so often (garden contract 7). */
+const APPEARS_EVERY_MS = 10_000;
+
+/** Null when the settings say so. A store that is named in them is watched whether it is there or not. */
+export function gardenOf({ garden, contentChars }: Settings, machine: Machine): WatchedGarden | null {
+  if (garden.is === 'off') return null;
+  const { disk, clock, log } = machine;
+  const places = gardenPlaces(garden, machine.env);
+  const source = gardenSource({
+    ...{ places, disk, clock, log, contentChars },
+    asks: { processes: realProcesses, listenerAt },
+    backfill: garden.backfill === true,
+  });
+  const isNamed = garden.store !== undefined;
+  return {
+    source,
+    hive: {
+      source,
+      address: dirname(places.sessions),
+      identity: ({ address }) => [GARDEN, address, places.sessions, places.mailbox],
+      named: source.named,
+      holdMs: null,
+      ...{ isLocal: false, isHere: true, tellsAll: true },
+      ...(isNamed ? {} : { appears: (signal: AbortSignal) => appears(places, machine, signal) }),
+    },
+  };
+}
+
+/** A machine without a garden has none on its board. */
+async function appears({ sessions }: Places, { disk, clock }: Machine, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && !isThere()) await clock.sleep(APPEARS_EVERY_MS, signal);
+
+  /** What can not be looked at is there, and its trouble is shown. */
+  function isThere(): boolean {
+    try {
+      return disk.files.lstat(sessions) !== null;
+    } catch {
+      return true; // whoever lists it says what is wrong
+    }
+  }
+}

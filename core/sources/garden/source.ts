@@ -1,0 +1,247 @@
+import { exactly, Fault, faultOf, type SourceId, VITAL_NOT_REPORTED, type Vital } from '../../model/index.ts';
+import { type Clock, type Files, type Log, O } from '../../ports/index.ts';
+import type { Disk } from '../../state/index.ts';
+import type { Look, Persona, Source } from '../source.ts';
+import { cut } from '../text.ts';
+import { gardenFault } from './fault.ts';
+import {
+  type Agent,
+  type Asks,
+  keepBoxes,
+  keepLives,
+  keepRecords,
+  type MetaRecord,
+  type Places,
+  straysIn,
+} from './read/index.ts';
+import { type Changes, watchStore } from './source-changes.node.ts';
+import { defectLog } from './source-defects.ts';
+import { createMailReader } from './source-mail.ts';
+
+export interface GardenOptions {
+  readonly places: Places;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly asks: Asks;
+  /** Code points of content in an event; null leaves it out. */
+  readonly contentChars: number | null;
+  /** Messages that are read when they are first seen are told all the same. */
+  readonly backfill: boolean;
+  /** Nothing is watched, as on a disk that tells of no change: it is looked at every 10 s. */
+  readonly statOnly?: boolean;
+}
+
+/** A garden store as a source. */
+export interface GardenSource extends Source {
+  /** A citizen as a persona, also one whose record is not there (any more). */
+  named(gardenId: string): Persona;
+  /** The record of a citizen as it was read last; null: it is none. */
+  record(gardenId: string): MetaRecord | null;
+  /** What is wrong in the store and about no citizen's mail, a line each. */
+  readonly defects: readonly string[];
+}
+
+export const GARDEN: SourceId = 'garden';
+/**
+ * One store is one set for good: what a fresh cut takes away is gone, and told, since nothing stands in its place. Another
+ * store is another identity (`app/compose/garden.ts`), and its positions are not these.
+ */
+const EPOCH = 'store';
+const WAKE_AFTER_MS = 2;
+const LABEL_CHARS = 80;
+
+/**
+ * The citizens of a garden store as personas, their boxes as sets of messages (garden contract 7). Nothing below the
+ * directories of the store is ever written: only `read/` is imported, and of the disk only what reads is used.
+ */
+export function gardenSource(options: GardenOptions): GardenSource {
+  const { places, clock, log, asks } = options;
+  const disk = { ...options.disk, files: onlyReading(options.disk.files) };
+  const records = keepRecords(disk, places.sessions, clock);
+  const boxes = keepBoxes(disk, places.mailbox, () => clock.now());
+  const lives = keepLives(disk, places, asks, clock);
+  const mail = createMailReader({ ...options, disk, mailbox: places.mailbox });
+  const defects = defectLog(log);
+  /** Before that nobody is known to be gone. */
+  let wasRead = false;
+  /** Who was announced. */
+  let announced: ReadonlyMap<string, MetaRecord> = new Map();
+  let wakes: ((address: string) => void) | null = null;
+  let changes: Changes | null = null;
+  const timers = new Map<string, { readonly at: number; readonly timer: Disposable }>();
+
+  const named = (gardenId: string): Persona => {
+    const record = records.last.byId.get(gardenId) ?? null;
+    return { id: `garden-${gardenId}`, address: gardenId, label: record === null ? gardenId : labelOf(record) };
+  };
+
+  /** The sooner of what was asked for. */
+  function wakeIn(ms: number, what: string, run: () => void): void {
+    const at = clock.monotonic() + ms;
+    const known = timers.get(what);
+    if (known !== undefined && known.at <= at) return;
+    known?.timer[Symbol.dispose]();
+    const timer = clock.after(ms, () => {
+      timers.delete(what);
+      run();
+    });
+    timers.set(what, { at, timer });
+  }
+
+  const wakeBox = (gardenId: string, ms: number): void => {
+    if (wakes !== null) wakeIn(ms, gardenId, () => wakes?.(gardenId));
+  };
+
+  /** Tells who came, who went, and who is somebody else now. */
+  async function census(): Promise<void> {
+    const before = announced;
+    try {
+      const { byId } = await records.now();
+      announced = byId;
+      sayRecords();
+      if (byId === before) return;
+      sayRest();
+      changes?.follow(byId.keys());
+      for (const [gardenId, record] of byId) if (before.get(gardenId) !== record) wakes?.(gardenId);
+      for (const gardenId of before.keys()) if (!byId.has(gardenId)) leave(gardenId);
+    } catch {
+      for (const gardenId of before.keys()) wakes?.(gardenId); // their looks say what is wrong
+    }
+  }
+
+  function leave(gardenId: string): void {
+    for (const memory of [boxes, lives, mail]) memory.forget(gardenId);
+    for (const part of ['box', 'marker']) defects.now(`${part} ${gardenId}`, []);
+    wakes?.(gardenId);
+  }
+
+  function sayRecords(): void {
+    defects.now('records', records.last.errors);
+  }
+
+  /** Boxes of nobody, and what is no box. */
+  function sayRest(): void {
+    const strays = straysIn(disk, places.mailbox, new Set(records.last.byId.keys()));
+    const isMarked = new Set(records.last.errors.map(({ filename }) => filename.split('.')[0]));
+    defects.now('boxes', [
+      ...strays.boxes
+        .filter((gardenId) => !isMarked.has(gardenId))
+        .map((filename) => ({ filename, message: 'is the box of no citizen' })),
+      ...strays.others.map((filename) => ({ filename, message: 'is no box: its name is no garden id' })),
+    ]);
+    defects.now('sender markers', lives.senderErrors());
+  }
+
+  async function look({ id, address }: Persona, from: Parameters<Source['look']>[1]): Promise<Look> {
+    const { byId, errors } = await readable(() => records.now());
+    wasRead = true;
+    const record = byId.get(address);
+    const none = { at: clock.now(), urgent: exactly(0), evidence: { is: 'set', epoch: EPOCH, items: [] } } as const;
+    if (record === undefined) {
+      const defect = errors.find(({ filename }) => filename === `${address}.meta.json`);
+      if (defect === undefined) return { ...none, unread: exactly(0), vital: VITAL_NOT_REPORTED };
+      throw gardenFault(`the record ${defect.filename} is none: ${defect.message}`, address);
+    }
+    const { box, errors: wrong } = await readable(() => boxes.look(address, mail.isSure(address)));
+    defects.now(`box ${address}`, wrong);
+    if (box.is === 'refused') {
+      throw new Fault('unreadable', `the box of ${address}: ${box.why}`, { is: 'persona', key: id });
+    }
+    const said = box.is === 'none' ? { items: [], againIn: null } : mail.read(address, box, from);
+    if (said.againIn !== null) wakeBox(address, said.againIn);
+    const unread = box.is === 'none' ? 0 : box.unread.length;
+    const { agent, errors: marker } = await lives.of(record, unread);
+    defects.now(`marker ${address}`, marker);
+    const evidence = { is: 'set', epoch: EPOCH, items: said.items } as const;
+    return { ...none, at: clock.now(), unread: exactly(unread), vital: vitalOf(agent), evidence };
+  }
+
+  return {
+    id: GARDEN,
+    kind: 'garden-mailbox',
+    async personas() {
+      const { byId } = await readable(async () => {
+        const kept = await records.now();
+        sayRecords();
+        sayRest();
+        return kept;
+      });
+      announced = byId;
+      changes?.follow(byId.keys());
+      return [...byId.keys()].map(named);
+    },
+    look: (persona, from) => look(persona, from),
+    isGone: ({ address }) => wasRead && !records.last.byId.has(address),
+    hints(wake) {
+      wakes = wake;
+      const heard = {
+        box: (gardenId: string) => wakeBox(gardenId, WAKE_AFTER_MS),
+        records: (inPlace: boolean) => {
+          if (inPlace) records.doubt();
+          wakeIn(WAKE_AFTER_MS, 'records', () => void census());
+        },
+      };
+      changes = watchStore({ places, clock, heard, statOnly: options.statOnly === true });
+      changes.follow(announced.keys());
+      heard.records(false); // what came since it was listed
+      return {
+        [Symbol.dispose]() {
+          wakes = null;
+          changes?.[Symbol.dispose]();
+          changes = null;
+          for (const { timer } of timers.values()) timer[Symbol.dispose]();
+          timers.clear();
+        },
+      };
+    },
+    named,
+    record: (gardenId) => records.last.byId.get(gardenId) ?? null,
+    get defects() {
+      return defects.all;
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+/** What can not be read concerns every citizen alike: one cause (garden contract 7). */
+async function readable<T>(read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const scope = { is: 'source', key: GARDEN } as const;
+    const { message } = faultOf(error, scope);
+    throw new Fault('unreadable', message, scope, { cause: error });
+  }
+}
+
+function vitalOf({ is, reasons }: Agent): Vital {
+  const [why] = reasons;
+  if (is === 'live') return why === undefined ? { is } : { is, why };
+  return { is, why: why ?? 'not-reported' };
+}
+
+/** `<backend> · <folder>`: the folder is whatever a record says, so it is cleaned and cut. */
+function labelOf({ backend, cwd }: MetaRecord): string {
+  const folder = cwd.split(/[/\\]/).findLast((part) => part !== '') ?? '/';
+  const shown = folder.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
+  return `${backend} · ${cut(shown, LABEL_CHARS)}`;
+}
+
+/** A disk on which nothing can be changed. */
+function onlyReading(files: Files): Files {
+  const refused = (): never => {
+    throw new Fault('internal', 'a watched store is never written', { is: 'source', key: GARDEN });
+  };
+  const writes = O.WRONLY | O.RDWR | O.CREAT | O.TRUNC | O.APPEND;
+  return {
+    open: (path, flags, mode) => ((flags & writes) === 0 ? files.open(path, flags, mode) : refused()),
+    read: files.read,
+    fstat: files.fstat,
+    close: files.close,
+    readdir: files.readdir,
+    lstat: files.lstat,
+    ...{ write: refused, fchmod: refused, ftruncate: refused, fsync: refused, fdatasync: refused },
+    ...{ rename: refused, link: refused, unlink: refused, mkdirAll: refused },
+  };
+}

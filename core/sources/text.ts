@@ -1,0 +1,10 @@
+/** Without what would wedge a spawn or a file write later: a lone surrogate, or NUL (Kijito contract, trap 8). */
+export function cleaned(text: string): string {
+  return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed();
+}
+
+/** The first `count` code points, as a string of its own: a slice would keep the whole mail in memory. */
+export function cut(text: string, count: number): string {
+  if (text.length <= count) return text;
+  return [...text.slice(0, 2 * count)].slice(0, count).join('');
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { enqueue, upsert } from '../../core/sources/garden/index.ts';
+import { fakeHive } from '../kit/fake-hive.ts';
+import { EXPECTED, fillLiveMarkers, garden, handAt, idOf } from '../kit/garden-store.ts';
+import { gardenHome, personaOf, sleeper, toldOf } from '../kit/garden-watch.ts';
+import { needs } from '../kit/require.ts';
+import { trayHome } from '../kit/tray-process.ts';
+import { until } from '../kit/until.ts';
+
+const LEFT_OUT = ['20260614T120007-00d0b1', '20260614T120008-00d0b2'];
+/** `pollSeconds` is 1 at least. */
+const FAST = { pollSeconds: 1 };
+
+test('garden check 2: every citizen is a persona with what waits for it; what is none is named in the log', async () => {
+  using store = garden('store');
+  using home = gardenHome(store);
+  const before = store.tree();
+  await using tray = await home.start();
+  const isSeen = ({ unread }: { readonly unread: number | null }): boolean => unread !== null;
+  const status = await tray.until('all citizens', ({ personas: all }) => all.length === 18 && all.every(isSeen));
+  const shown = new Map(status.personas.map((persona) => [persona.id, persona]));
+  for (const [label, { gardenId, unread }] of Object.entries(EXPECTED.citizens)) {
+    if (!LEFT_OUT.includes(gardenId)) assert.equal(shown.get(personaOf(gardenId))?.unread, unread, label);
+  }
+  assert.equal(status.totals.unread, 7);
+  assert.deepEqual(
+    status.personas.map(({ state }) => state),
+    Array(18).fill('UP'),
+  );
+  assert.equal(shown.get(personaOf(idOf('cc-mixed')))?.label.split(' · ')[0], 'claude-code');
+  const defects = tray.log.filter((line) => line.startsWith('garden: '));
+  for (const name of [
+    ...EXPECTED.listAllMetaIdentities.errors.map(({ filename }) => filename),
+    ...LEFT_OUT.map((id) => `${id}.meta.json`),
+    ...['20260101T000000-0a0b0c', 'lost+found'],
+    ...['state-badjson', 'state-drift', 'state-stray'].map((label) => `${idOf(label)}/state.json`),
+  ]) {
+    assert.equal(defects.filter((line) => line.startsWith(`garden: ${name}: `)).length, 1, name);
+  }
+  assert.deepEqual(store.tree(), before);
+});
+
+test('what waited before the first start is told once, with numbers from 1 on; what was read is not', async () => {
+  using store = garden('store');
+  using home = gardenHome(store);
+  await using tray = await home.start();
+  const mixed = idOf('cc-mixed');
+  await until('three messages', () => toldOf(home, mixed).length >= 3);
+  const stems = EXPECTED.citizens['cc-mixed']?.mailboxFiles?.flatMap(
+    (file) => /^(.*)\.msg(\.delivered)?$/.exec(file)?.[1] ?? [],
+  );
+  assert.deepEqual(
+    toldOf(home, mixed),
+    stems?.map((stem, i) => `new ${i + 1} ${stem}`),
+  );
+  await tray.persona(personaOf(idOf('cc-read')), ({ unread }) => unread === 0);
+  assert.deepEqual(toldOf(home, idOf('cc-read')), []);
+});
+
+test('garden check 6: agents live, are gone or unknown by their markers, and one that ends is gone within one poll', async (t) => {
+  if (needs(t, process.platform === 'linux' ? null : 'start keys of this test are those of Linux')) return;
+  using store = garden('store');
+  await using owner = await sleeper();
+  fillLiveMarkers(store, owner.pid, owner.startKey);
+  using home = gardenHome(store, FAST);
+  await using tray = await home.start();
+  const agent = async (label: string, is: string, reason: string | null): Promise<void> => {
+    const fits = (shown: { agent: string; agentReason: string | null; unread: number | null }): boolean =>
+      shown.unread !== null && shown.agent === is && shown.agentReason === reason;
+    await tray.persona(personaOf(idOf(label)), fits);
+  };
+  await agent('cc-enqueued', 'live', null);
+  await agent('cc-mixed', 'unknown', 'identity-mismatch');
+  await agent('cc-delivered', 'gone', 'owner-dead');
+  await agent('cc-read', 'unknown', 'owner-implausible');
+  await agent('agy-misdelivered', 'unknown', 'no-drain');
+  await owner.end();
+  await agent('cc-enqueued', 'gone', 'owner-dead');
+  const { causes } = await tray.status();
+  assert.deepEqual(causes, [], 'an agent that is gone is no outage');
+});
+
+test('a file in the place of the boxes is down for one reason; no boxes at all is up', async () => {
+  using store = garden('store');
+  using home = gardenHome(store, { ...FAST, alertAfter: 1 });
+  await using tray = await home.start();
+  await tray.until('all citizens', ({ personas }) => personas.filter(({ state }) => state === 'UP').length === 18);
+  renameSync(store.places.mailbox, `${store.places.mailbox}.away`);
+  await tray.until('nothing unread', ({ totals }) => totals.unread === 0 && totals.up === 18);
+  writeFileSync(store.places.mailbox, '');
+  const down = await tray.until('everybody down', ({ totals }) => totals.down === 18);
+  assert.deepEqual(
+    down.causes.map(({ key }) => key),
+    ['garden'],
+  );
+  rmSync(store.places.mailbox);
+  renameSync(`${store.places.mailbox}.away`, store.places.mailbox);
+  await tray.until('everybody up', ({ totals }) => totals.up === 18 && totals.unread === 7);
+});
+
+test('a garden that appears is watched from then on, under the variables of either generation', async () => {
+  using store = garden();
+  using home = trayHome();
+  await using tray = await home.start([], {
+    PI_META_SESSIONS_DIR: store.places.sessions,
+    ENTWURF_META_MAILBOX_DIR: store.places.mailbox,
+  });
+  assert.deepEqual(
+    (await tray.status()).hives.map(({ source }) => source),
+    ['local'],
+  );
+  mkdirSync(store.places.sessions);
+  const { record } = upsert(handAt(), store.places, { backend: 'codex', nativeSessionId: 'n', cwd: '/work/river' });
+  enqueue(handAt(), store.places, record.gardenId, 'hello\n');
+  const shown = await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 1);
+  assert.deepEqual([shown.label, shown.source, shown.agent], ['codex · river', 'garden', 'unknown']);
+});
+
+test('garden.is off: nothing of a garden is seen', async () => {
+  using store = garden('store');
+  using home = trayHome({ primary: { is: 'local' }, garden: { is: 'off', store: store.store } });
+  await using tray = await home.start();
+  const { hives, personas } = await tray.until('the local hive', ({ hives: all }) => all[0]?.state === 'UP');
+  assert.deepEqual([hives.length, personas], [1, []]);
+});
+
+test('beside a Kijito persona: tray, page and JSON have both, and each has its own event file', async () => {
+  using store = garden('store');
+  await using hive = await fakeHive();
+  hive.deliver('ada', { content: 'hi' });
+  using home = gardenHome(store, { primary: { is: 'kijito', base: hive.url } });
+  await using tray = await home.start();
+  const citizen = await tray.persona(personaOf(idOf('cc-mixed')), ({ unread }) => unread === 3);
+  const ada = await tray.persona('ada', ({ state }) => state === 'UP');
+  assert.notEqual(citizen.eventsFile, ada.eventsFile);
+  const said = await home.run(['status', '--json']);
+  const ids = (JSON.parse(said.stdout) as { personas: { id: string }[] }).personas.map(({ id }) => id);
+  assert.ok(ids.includes('ada') && ids.includes(citizen.id));
+  const table = (await home.run(['status'])).stdout;
+  assert.match(table, /claude-code · /);
+});
