@@ -116,6 +116,17 @@ describe('what a watch remembers of a set', () => {
     assert.deepEqual([all.get('ada')?.known, all.get('bo')?.known], [other, setOf(thing('of bo', 1))]);
   });
 
+  test('a thing of the same name with somebody else stays there', async () => {
+    const db = openDatabase(':memory:');
+    const files = fakeFiles();
+    const outbox = life(db, files);
+    const [ada, bo] = [outbox.sinkFor('ada', 'ada'), outbox.sinkFor('bo', 'bo')];
+    for (const sink of [ada, bo]) await sink.take([], { state: 'UP', known: setOf(thing('a', 1)) }, going);
+    await ada.take([], { state: 'UP', known: setOf() }, going);
+    const all = life(db, files).allKept();
+    assert.deepEqual([all.get('ada')?.known?.keys, all.get('bo')?.known?.keys], [[], [thing('a', 1)]]);
+  });
+
   test('two takes of one group are written one after the other', async () => {
     const db = openDatabase(':memory:');
     const files = fakeFiles();
