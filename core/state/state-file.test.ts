@@ -57,6 +57,15 @@ test('a position without a pin is written byte for byte as rev 6 writes it', () 
   );
 });
 
+test('what was told of a set is never in a file, whichever keys it may have', () => {
+  const saved = { cursor: 13, state: 'UP', consecutive_failures: 0 } as const;
+  for (const keys of ['rev-6', 'all'] as const) {
+    file(IDENTITY, keys).save({ ...saved, known: { epoch: '1', next: 2, keys: [] } });
+    assert.deepEqual(file(IDENTITY, keys).read(), { is: 'valid', saved });
+    assert.ok(!fs.readFileSync(path, 'utf8').includes('known'));
+  }
+});
+
 test('trap 25: everything of a pin is read back after a restart, and what is not in force is not in the file', () => {
   const pins: readonly SavedPin[] = [
     { delivered_above: [[9, 9]] },
