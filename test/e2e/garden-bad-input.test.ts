@@ -1,0 +1,383 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { complaintsIn, gardenCli } from '../kit/garden-cli.ts';
+import { EXPECTED, garden, idOf } from '../kit/garden-store.ts';
+import { needs } from '../kit/require.ts';
+import { until } from '../kit/until.ts';
+
+interface Defect {
+  readonly filename: string;
+  readonly message: string;
+}
+interface Listed {
+  readonly citizens: readonly { readonly gardenId: string }[];
+  readonly defects: readonly Defect[];
+}
+interface Examined {
+  readonly certified: boolean;
+  readonly citizens: number;
+  readonly defects: readonly Defect[];
+  readonly notes: readonly Defect[];
+}
+interface Drained {
+  readonly messages: readonly { readonly file: string }[];
+  readonly left: readonly Defect[];
+}
+
+const SOMEBODY = 4242;
+const NOT_ROOT = process.getuid?.() === 0 ? null : 'files of another user: run as root';
+const messageOf = (defects: readonly Defect[], filename: string): string | undefined =>
+  defects.find((defect) => defect.filename === filename)?.message;
+
+describe('an id that leads out of the store', () => {
+  const verbs = [
+    ...[
+      ['record', 'get'],
+      ['mail', 'send', '--queue', 'x'],
+      ['mail', 'send', '--force', 'x'],
+      ['mail', 'peek'],
+    ],
+    ...[
+      ['mail', 'read', '--not-mine'],
+      ['receipt', 'show'],
+      ['marker', 'show'],
+      ['marker', 'write', 'sender'],
+    ],
+  ];
+  const ids = ['../../etc/passwd', '', `${idOf('cc-read')}/../x`, idOf('cc-enqueued').toUpperCase()];
+  for (const verb of verbs) {
+    test(`is refused by ${verb.join(' ')}, and nothing is changed`, async () => {
+      using store = garden('store');
+      const run = gardenCli(store);
+      const before = store.tree();
+      for (const id of ids) {
+        const pid = verb[1] === 'write' ? ['--pid', `${process.pid}`] : [];
+        const { code, out, err } = await run([...verb, `--id=${id}`, ...pid]);
+        assert.deepEqual([code, out], [1, ''], `${id}: ${err}`);
+        assert.match(err, /^hivebar garden: meta-record (field )?"gardenId" must /);
+      }
+      assert.deepEqual(store.tree(), before);
+    });
+  }
+});
+
+describe('a record that is no file of the store', () => {
+  const name = (hex: string): string => `20260615T000000-${hex}.meta.json`;
+
+  test('is a defect with its reason, is not opened, and its neighbours are listed', async () => {
+    using store = garden('store');
+    const at = (hex: string): string => join(store.places.sessions, name(hex));
+    const good = readFileSync(join(store.places.sessions, `${idOf('cc-read')}.meta.json`), 'utf8');
+    const outside = store.write('outside.json', good.replaceAll(idOf('cc-read'), '20260615T000000-aaaaaa'));
+    symlinkSync(outside, at('aaaaaa'));
+    execFileSync('mkfifo', [at('bbbbbb')]);
+    mkdirSync(at('cccccc'));
+    writeFileSync(at('dddddd'), good.padEnd(300 * 1024));
+    const { code, json } = await gardenCli(store)(['list', '--json']);
+    const { citizens, defects } = json<Listed>();
+    assert.deepEqual([code, citizens.length, defects.length], [0, 18, 12]);
+    assert.equal(messageOf(defects, name('aaaaaa')), 'is a symlink, which is never followed');
+    assert.equal(messageOf(defects, name('bbbbbb')), 'is a pipe, socket or device, not a file');
+    assert.equal(messageOf(defects, name('cccccc')), 'is a directory, not a file');
+    assert.match(messageOf(defects, name('dddddd')) ?? '', /^is 307200 bytes long, over 262144$/);
+    const one = await gardenCli(store)(['mail', 'send', '--queue', '--id', '20260615T000000-aaaaaa', 'x']);
+    assert.deepEqual([one.code, store.box('20260615T000000-aaaaaa')], [1, null]);
+    assert.match(one.err, /is a symlink, which is never followed$/m);
+  });
+
+  test('or belongs to somebody else is not believed', async (t) => {
+    if (needs(t, NOT_ROOT)) return;
+    using store = garden('store');
+    const foreign = join(store.places.sessions, `${idOf('cc-read')}.meta.json`);
+    chownSync(foreign, SOMEBODY, SOMEBODY);
+    const run = gardenCli(store);
+    const { citizens, defects } = (await run(['list', '--json'])).json<Listed>();
+    assert.equal(citizens.length, 17);
+    assert.equal(
+      messageOf(defects, `${idOf('cc-read')}.meta.json`),
+      `belongs to user ${SOMEBODY}, whose files are not believed`,
+    );
+    const sent = await run(['mail', 'send', '--queue', '--id', idOf('cc-read'), 'x']);
+    assert.equal(sent.code, 1);
+    assert.match(sent.err, /whose files are not believed$/m);
+    chownSync(store.places.sessions, SOMEBODY, SOMEBODY);
+    assert.equal((await run(['list', '--json'])).json<Listed>().citizens.length, 18); // all of the store is theirs
+  });
+});
+
+describe('what is in a box and no message', () => {
+  const id = idOf('cc-enqueued');
+  const file = (n: number): string => `2026-06-14T01-00-0${n}-000Z-00000${n}.msg`;
+
+  test('is left and named, and the mail beside it is read', async () => {
+    using store = garden('store');
+    const run = gardenCli(store);
+    const box = join(store.places.mailbox, id);
+    symlinkSync('/etc/hostname', join(box, file(1)));
+    execFileSync('mkfifo', [join(box, file(2))]);
+    writeFileSync(join(box, file(3)), '');
+    if (NOT_ROOT === null) {
+      writeFileSync(join(box, file(4)), 'from a stranger');
+      chownSync(join(box, file(4)), SOMEBODY, SOMEBODY);
+    }
+    const foreign = NOT_ROOT === null ? [[file(4), `belongs to user ${SOMEBODY}, whose files are not believed`]] : [];
+    const expected = [
+      [file(1), 'is a symlink, which is never followed'],
+      [file(2), 'is a pipe, socket or device, not a file'],
+      ...foreign,
+    ];
+    const pairs = (all: readonly Defect[]) => all.map(({ filename, message }) => [filename, message]).sort();
+    const peeked = await run(['mail', 'peek', '--id', id, '--json']);
+    assert.deepEqual(pairs(peeked.json<Listed>().defects), expected);
+    const { diagnostics } = (await run(['status', '--json'])).json<{ diagnostics: readonly Defect[] }>();
+    for (const [name, why] of expected) assert.equal(messageOf(diagnostics, `meta-mailbox/${id}/${name}`), why);
+    const read = await run(['mail', 'read', '--id', id, '--as', id, '--json']);
+    const { messages, left } = read.json<Drained>();
+    assert.equal(read.code, 1);
+    assert.equal(messages.length, 2);
+    assert.deepEqual(pairs(left), [...expected, [file(3), 'is still being written']].sort());
+    for (const [name = ''] of expected) assert.ok(store.box(id)?.includes(name));
+  });
+
+  test('but a body that is still being written waits until it is whole', async () => {
+    using store = garden('store');
+    const run = gardenCli(store);
+    const late = '2026-06-15T00-00-00-000Z-000000.msg'; // behind the signal
+    const path = join(store.places.mailbox, id, late);
+    const writer = spawn('sh', ['-c', 'while :; do printf x; done >"$1"', 'sh', path], { stdio: 'ignore' });
+    const gone = once(writer, 'exit');
+    try {
+      await until('a body that begins', () => store.box(id)?.includes(late) === true);
+      const { code, json } = await run(['mail', 'read', '--id', id, '--as', id, '--json']);
+      assert.equal(code, 1);
+      assert.deepEqual(json<Drained>().left, [{ filename: late, message: 'is still being written' }]);
+      assert.equal(json<Drained>().messages.length, 2);
+    } finally {
+      writer.kill('SIGKILL');
+      await gone;
+    }
+    const { code, json } = await run(['mail', 'read', '--id', id, '--as', id, '--json']);
+    assert.deepEqual([code, json<Drained>().messages.map((one) => one.file)], [0, [late]]);
+  });
+
+  test('nor is a box that is a symlink, also not for a message to it', async () => {
+    using store = garden('store');
+    const run = gardenCli(store);
+    const other = idOf('cc-never-armed');
+    symlinkSync(id, join(store.places.mailbox, other));
+    const before = store.tree();
+    for (const args of [
+      ['mail', 'read', '--id', other, '--as', other],
+      ['mail', 'peek', '--id', other],
+      ['mail', 'send', '--id', other, '--queue', 'x'],
+      ['receipt', 'show', '--id', other],
+    ]) {
+      const { code, err } = await run(args);
+      assert.equal(code, 1, args.join(' '));
+      assert.match(err, /is a symlink, which is never followed/);
+    }
+    assert.deepEqual(store.tree(), before);
+  });
+
+  test('what a body holds is never acted on by a terminal', async () => {
+    using store = garden('store');
+    writeFileSync(join(store.places.mailbox, id, file(1)), 'red \u001b[31m\u0007\u202eall\n');
+    const run = gardenCli(store);
+    const shown = await run(['mail', 'peek', '--id', id]);
+    assert.match(shown.out, /red \\u001b\[31m\\u0007\\u202eall\n/);
+    const read = await run(['mail', 'read', '--id', id, '--as', id]);
+    for (const character of ['\u001b', '\u0007', '\u202e']) assert.ok(!read.out.includes(character));
+  });
+});
+
+describe('the doctor', () => {
+  test('names every corrupt file of the data with its reason, and ends with 1', async () => {
+    using store = garden('store');
+    const before = store.tree();
+    const { code, json } = await gardenCli(store)(['doctor', '--json']);
+    const { certified, citizens, defects, notes } = json<Examined>();
+    assert.deepEqual([code, certified, citizens], [1, false, 18]);
+    const bad = ['00bad1', '00bad2', '00bad3', '00bad4', '00bad5', '00bad6', '00d0b1', '00d0b2'];
+    assert.deepEqual(
+      defects.map(({ filename }) => filename),
+      [
+        ...bad.map((hex, n) => `meta-sessions/20260614T12000${n + 1}-${hex}.meta.json`),
+        ...['state-badjson', 'state-drift', 'state-stray'].map((label) => `meta-mailbox/${idOf(label)}/state.json`),
+        ...['meta-receivers/20260614T100114-9abadd.json', 'meta-receivers/20260614T100305-1158c5.json'],
+      ],
+    );
+    for (const label of ['state-badjson', 'state-drift', 'state-stray']) {
+      const said = store.said(EXPECTED.citizens[label]?.receipt.error);
+      assert.equal(messageOf(defects, `meta-mailbox/${idOf(label)}/state.json`), said);
+    }
+    assert.match(messageOf(defects, 'meta-receivers/20260614T100305-1158c5.json') ?? '', /process 1, which owns no/);
+    assert.deepEqual(
+      notes.map(({ filename }) => filename),
+      [
+        ...['meta-mailbox/20260101T000000-0a0b0c', 'meta-mailbox/lost+found'],
+        `meta-mailbox/${idOf('agy-misdelivered')}`,
+        ...['meta-receivers/20260614T100228-f3f6e5.json', 'meta-senders/claude-code/4194305.json'],
+      ],
+    );
+    const shown = await gardenCli(store)(['doctor']);
+    assert.equal(shown.code, 1);
+    assert.equal(shown.out.split('\n').filter((line) => line.startsWith('defect  ')).length, defects.length);
+    assert.match(shown.out, /\n18 citizens, 13 defects\n$/);
+    assert.deepEqual(store.tree(), before);
+  });
+
+  test('certifies a store that is in order with 0, and one that is not there', async () => {
+    using store = garden();
+    const run = gardenCli(store);
+    await run(['record', 'upsert', '--backend', 'claude-code', '--session', 'a']);
+    await run(['record', 'upsert', '--backend', 'pi', '--session', 'b', '--schema', '3']);
+    const { code, out, err } = await run(['doctor']);
+    assert.deepEqual([code, out, err], [0, '2 citizens, no defect\n', '']);
+    const nowhere = await run(['doctor'], { store: store.at('nowhere') });
+    assert.deepEqual([nowhere.code, nowhere.out], [0, '0 citizens, no defect\n']);
+    assert.match(nowhere.err, /there is no store yet/);
+  });
+
+  test('ends with 2 for a command line that is wrong', async () => {
+    using store = garden();
+    for (const args of [
+      ['doctor', '--fix'],
+      ['doctor', 'now'],
+      ['doctor', '--schema', '3'],
+      ['doctor', '--id', 'x'],
+    ]) {
+      const { code, out } = await gardenCli(store)(args);
+      assert.deepEqual([code, out], [2, ''], args.join(' '));
+    }
+  });
+
+  test('ends with 3 when the store can not be read, where all else ends with 1', async () => {
+    for (const directory of ['sessions', 'mailbox', 'receivers'] as const) {
+      using store = garden('store');
+      rmSync(store.places[directory], { recursive: true });
+      writeFileSync(store.places[directory], 'no directory');
+      const { code, json, err } = await gardenCli(store)(['doctor', '--json']);
+      assert.deepEqual([code, json<Examined>().certified], [3, false], directory);
+      assert.ok(json<{ unreadable: string }>().unreadable.includes(store.places[directory]));
+      assert.ok(err.includes(store.places[directory]));
+      if (directory === 'receivers') continue; // mail does not depend on it
+      const other = await gardenCli(store)(['status', '--json']);
+      assert.deepEqual([other.code, other.out], [1, '']);
+    }
+    using store = garden('store');
+    chmodSync(store.places.sessions, 0);
+    const wrap = NOT_ROOT === null ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
+    const { code, err } = await gardenCli(store)(['doctor'], { wrap });
+    chmodSync(store.places.sessions, 0o700);
+    assert.match(err, /permission/);
+    assert.equal(code, 3);
+  });
+});
+
+describe('the registry of capabilities', () => {
+  const entry = (wakeMode: string, nativeIdLabel: string): object => ({ wakeMode, deliveryLevel: 'D6', nativeIdLabel });
+  const backends = {
+    'claude-code': entry('self-fetch', 'sessionId'),
+    antigravity: entry('direct-inject', 'conversationId'),
+    codex: entry('direct-inject', 'threadId'),
+    pi: entry('direct-inject', 'sessionId'),
+  };
+  const text = (more: object = {}): string => JSON.stringify({ schemaVersion: 1, backends: { ...backends, ...more } });
+
+  test('is examined where it is named, or in this folder', async () => {
+    using store = garden();
+    const run = gardenCli(store);
+    const named = store.at('registry.json');
+    const examine = async (content: string): Promise<readonly unknown[]> => {
+      writeFileSync(named, content);
+      const { code, json } = await run(['doctor', '--capabilities', 'registry.json', '--json']);
+      return [code, ...json<Examined>().defects.map(({ filename, message }) => [filename, message])];
+    };
+    assert.deepEqual(await examine(text()), [0]);
+    assert.deepEqual(await examine(text({ codex: entry('self-fetch', 'threadId') })), [
+      1,
+      [named, 'codex.wakeMode is "self-fetch", here "direct-inject"'],
+    ]);
+    assert.deepEqual(await examine(text({ gemini: entry('self-fetch', 'x') })), [
+      1,
+      [
+        named,
+        'capability registry must cover exactly antigravity, claude-code, codex, pi (got antigravity, claude-code, codex, gemini, pi).',
+      ],
+    ]);
+    rmSync(named);
+    const gone = await run(['doctor', '--capabilities', named]);
+    assert.deepEqual([gone.code, gone.out], [1, `defect  ${named}: is not there\n0 citizens, 1 defect\n`]);
+    mkdirSync(store.at('pi'));
+    writeFileSync(store.at('pi', 'entwurf-capabilities.json'), '{}');
+    assert.equal((await run(['doctor'])).code, 1);
+    assert.equal((await run(['doctor'], { cwd: store.at('pi') })).code, 0);
+  });
+});
+
+describe('prune', () => {
+  test('lists what a person may delete, and deletes nothing', async () => {
+    using store = garden('store');
+    const own = join(store.places.mailbox, idOf('cc-read'), `state.json.tmp-${process.pid}-1781406000000`);
+    writeFileSync(own, '');
+    const before = store.tree();
+    const run = gardenCli(store);
+    const { code, json } = await run(['prune', '--json']);
+    const { prunable } = json<{ prunable: readonly { path: string; why: string }[] }>();
+    assert.equal(code, 0);
+    assert.deepEqual(
+      prunable.map(({ path, why }) => [path.slice(store.store.length + 1), why.replace(/: .*/, '')]),
+      [
+        ['meta-sessions/20260614T120009-00bad9.meta.json.tmp-4242-1781406000000', 'left behind by process 4242'],
+        [
+          `meta-mailbox/${idOf('cc-read')}/state.json.tmp-${process.pid}-1781406000000`,
+          `a process ${process.pid} runs`,
+        ],
+        ['meta-receivers/20260614T100228-f3f6e5.json', 'a marker whose owner has ended'],
+        ['meta-receivers/20260614T100305-1158c5.json', 'a marker with an owner that owns no session'],
+        ['meta-receivers/20260614T100114-9abadd.json', 'no marker'],
+        ['meta-senders/claude-code/4194305.json', 'a marker whose owner has ended'],
+        ['meta-mailbox/20260101T000000-0a0b0c', 'a box without a citizen; 1 message waits in it'],
+      ],
+    );
+    const shown = await run(['prune']);
+    assert.match(shown.out, /\nnothing was deleted: this is a list\n$/);
+    assert.deepEqual(store.tree(), before);
+    using empty = garden();
+    assert.equal((await gardenCli(empty)(['prune'])).out, 'nothing to prune\n');
+  });
+});
+
+describe('a command line that is wrong', () => {
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [[], /say record, mail, receipt, peers, marker, doctor, status, prune, id or list/],
+    [['foo'], /say record, mail/],
+    [['record'], /garden record: say upsert, get, list or scan/],
+    [['mail', 'eat'], /garden mail: say send, peek or read/],
+    [['mail', 'read'], /garden mail read: say --id/],
+    [['mail', 'read', '--id', 'x', '--force'], /garden mail read takes no --force/],
+    [['record', 'upsert', '--backend', 'pi'], /say --session/],
+    [['record', 'upsert', '--backend', 'pi', '--session', 'x', '--schema', '1'], /--schema 1: say 2 or 3/],
+    [['record', 'upsert', '--backend', 'pi', '--session', 'x', '--model', 'm', '--no-model'], /are contrary/],
+    [['list', '--store', ''], /--store is empty/],
+    [['status', 'now'], /now is too much/],
+    [['record', 'get', '--id', 'x', 'y'], /y is too much/],
+  ];
+  test('ends with 2, says what is wanted, and makes nothing', async () => {
+    using store = garden();
+    for (const [args, why] of wrong) {
+      const { code, out, err } = await gardenCli(store)(args, { store: null });
+      assert.deepEqual([code, out], [2, ''], args.join(' '));
+      assert.match(err, why);
+      assert.equal(complaintsIn(err).length, 1);
+    }
+    assert.deepEqual(
+      store.list().filter((name) => name !== '.cache'),
+      ['agent'],
+    ); // what the program is compiled into
+  });
+});
