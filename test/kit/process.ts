@@ -57,7 +57,7 @@ export interface Cli extends AsyncDisposable {
   stop(withinMs?: number): Promise<Ended>;
 }
 
-const FOREIGN = /^(HIVEBAR_|KIJITOMON_|XDG_|NODE_|npm_)|_proxy$/i;
+const FOREIGN = /^(HIVEBAR_|KIJITOMON_|XDG_|NODE_|npm_|PI_|ENTWURF_)|_proxy$/i;
 
 /** Starts `hivebar ARGS` (or `kijito-inbox-monitor ARGS`) on the Node that runs the tests. */
 export function startCli(args: readonly string[], options: CliOptions = {}): Cli {

@@ -9,6 +9,7 @@ import {
   envelopeOf,
   isAnnounced,
   type Message,
+  messageAt,
   peek,
   type Stage,
   type Unread,
@@ -27,6 +28,8 @@ export interface MailOptions {
 /** What a box has to say, as things of a set. */
 export interface Mail {
   readonly items: readonly SetItem[];
+  /** How many of its messages are not read. */
+  readonly unread: number;
   /** When to look again, since a body is not known to be whole; null: it says all there is. Milliseconds. */
   readonly againIn: number | null;
 }
@@ -145,8 +148,17 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
         for (const stem of waiting.keys()) if (!there.has(stem)) waiting.delete(stem);
         for (const stem of texts.keys()) if (!there.has(stem)) texts.delete(stem);
       }
+      // What is told as gone is gone.
+      let missed = 0;
+      const listed = new Set(items.map(({ key }) => key));
+      for (const stem of known) {
+        const found = listed.has(stem) ? null : messageAt(disk, mailbox, gardenId, stem);
+        if (found === null) continue;
+        items.push(itemOf(found, 'new', NOT_ASKED));
+        if (found.stage !== 'read') missed += 1;
+      }
       memory.sure = againIn === null;
-      return { items, againIn };
+      return { items, unread: unread.length + missed, againIn };
     },
     isSure: (gardenId) => memories.get(gardenId)?.sure ?? true,
     forget: (gardenId) => void memories.delete(gardenId),

@@ -148,9 +148,9 @@ export function gardenSource(options: GardenOptions): GardenSource {
     if (box.is === 'refused') {
       throw new Fault('unreadable', `the box of ${address}: ${box.why}`, { is: 'persona', key: id });
     }
-    const said = box.is === 'none' ? { items: [], againIn: null } : mail.read(address, box, from);
+    const said = box.is === 'none' ? { items: [], unread: 0, againIn: null } : mail.read(address, box, from);
     if (said.againIn !== null) wakeBox(address, said.againIn);
-    const unread = box.is === 'none' ? 0 : box.unread.length;
+    const { unread } = said;
     const { agent, errors: marker } = await lives.of(record, unread);
     defects.now(`marker ${address}`, marker);
     const evidence = { is: 'set', epoch: EPOCH, items: said.items } as const;

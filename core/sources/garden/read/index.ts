@@ -30,6 +30,7 @@ export {
   isAnnounced,
   lookInBox,
   type Message,
+  messageAt,
   messagesIn,
   peek,
   SIGNAL,

@@ -99,6 +99,28 @@ export function lookInBox(disk: Disk, mailbox: string, gardenId: string): BoxLoo
   return { is: 'box', messages, unread, errors, signal: signalIn(disk, directory, owners, errors) };
 }
 
+/** From the first stage to the last: what is on its way to a later one is met there. */
+const NAMES: readonly (readonly [end: string, stage: Stage])[] = [
+  ['.msg', 'fresh'],
+  ['.msg.delivered', 'delivered'],
+  ['.msg.delivered.read', 'read'],
+  ['.msg.read', 'read'],
+];
+
+/**
+ * A message by its stem, asked for by name; null when it is not there. A listing made while a file is renamed may have it
+ * under neither name.
+ */
+export function messageAt(disk: Disk, mailbox: string, gardenId: string, stem: string): Message | null {
+  const directory = boxDirectory(mailbox, gardenId);
+  for (const [end, stage] of NAMES) {
+    const file = `${stem}${end}`;
+    const there = file.includes('/') ? null : tryStat(disk, join(directory, file));
+    if (there?.is === 'stat' && there.stat.kind === 'file') return { stem, file, stage };
+  }
+  return null;
+}
+
 /** Boxes and other things of the mailbox directory that belong to no citizen. */
 export interface Strays {
   /** Garden ids without a record. */

@@ -58,7 +58,8 @@ export function keepRecords(disk: Disk, sessions: string, clock: Clock): Records
     let isSame = true;
     let read = 0;
     let areSettled = true;
-    for (const filename of namesIn(disk, sessions).filter(isRecordName)) {
+    const listed = namesIn(disk, sessions).filter(isRecordName);
+    for (const filename of withMissed(listed, before)) {
       const stat = lstatOrNull(join(sessions, filename));
       const isOld = stat !== null && stat.ctimeMs < at - COARSE_MS;
       const mark = isOld ? stampOf(stat) : null;
@@ -82,6 +83,13 @@ export function keepRecords(disk: Disk, sessions: string, clock: Clock): Records
     }
     files = after;
     return last;
+  }
+
+  /** A listing made while a file is renamed over another one may have neither: who is said to be gone is gone. */
+  function withMissed(listed: readonly string[], before: ReadonlyMap<string, Read>): readonly string[] {
+    const there = new Set(listed);
+    const missed = [...before.keys()].filter((name) => !there.has(name) && lstatOrNull(join(sessions, name)) !== null);
+    return missed.length === 0 ? listed : [...listed, ...missed].sort();
   }
 
   /** Null: it can not be looked at, and who reads it says why. */

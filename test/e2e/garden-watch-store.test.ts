@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { drain, enqueue, upsert } from '../../core/sources/garden/index.ts';
+import { doorbell, type Garden, garden, handAt, idOf } from '../kit/garden-store.ts';
+import { gardenHome, mailOf, personaOf, toldOf } from '../kit/garden-watch.ts';
+import { needs } from '../kit/require.ts';
+import { until } from '../kit/until.ts';
+
+const WRITER = fileURLToPath(import.meta.resolve('../kit/garden-writer.ts'));
+const FAST = { pollSeconds: 1 };
+const never = new AbortController().signal;
+
+type Did = readonly [what: 'sent' | 'rang' | 'read', gardenId: string, stem: string];
+
+/** Another program at work, to its end. */
+async function write(store: Garden, how: readonly number[], citizens: readonly string[]): Promise<readonly Did[]> {
+  const child = spawn(process.execPath, [WRITER, store.store, ...how.map(String), ...citizens], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const [code] = (await once(child, 'close')) as [number];
+  assert.equal(code, 0);
+  return said
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Did);
+}
+
+const count = (did: readonly Did[], what: Did[0]): number => did.filter(([one]) => one === what).length;
+
+/** System calls that name a path, or a file that is open, of a process and all its threads; until it is ended. */
+async function traced(pid: number, path: string): Promise<AsyncDisposable & { end(): Promise<void> }> {
+  const calls = 'trace=%file,%desc';
+  const child = spawn('strace', ['-f', '-y', '-s', '0', '-e', calls, '-o', path, '-p', `${pid}`], {
+    stdio: 'ignore',
+  });
+  const gone = once(child, 'exit');
+  await until('the trace', () => /^TracerPid:\t[1-9]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')));
+  const end = async (): Promise<void> => {
+    child.kill('SIGINT');
+    await gone;
+  };
+  return { end, [Symbol.asyncDispose]: end };
+}
+
+const CHANGES =
+  /^\d+ +(?:<\.\.\. )?(write|pwrite64|writev|pwritev2?|rename(?:at2?)?|unlink(?:at)?|link(?:at)?|symlink(?:at)?|mkdir(?:at)?|rmdir|f?chmod(?:at2?)?|f?l?chown(?:at)?|f?truncate|utime\w*|futimesat|creat|mknod(?:at)?|f?setxattr|copy_file_range|sendfile|fallocate)\b/;
+const OPENS_TO_WRITE = /^\d+ +open(?:at2?)?\(.*O_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND)/;
+
+test('garden check 3: while others send, ring and read, the watcher changes nothing in the store', async (t) => {
+  if (needs(t, spawnSync('strace', ['-V']).status === 0 ? null : 'strace: apt-get install strace')) return;
+  using store = garden('store');
+  // What is read before it is seen is told too: the others wait for nobody.
+  using home = gardenHome(store, { ...FAST, garden: { is: 'auto', store: store.store, backfill: true } });
+  const citizens = [idOf('cc-never-armed'), idOf('cc-armed-empty'), idOf('codex-plain')];
+  const before = store.tree();
+  await using tray = await home.start();
+  await tray.until('all citizens', ({ personas }) => personas.length === 18);
+  const log = store.at('strace');
+  await using strace = await traced(tray.pid, log);
+
+  const did = await write(store, [60, 50, 20, 10], citizens);
+  assert.deepEqual([count(did, 'sent'), count(did, 'rang')], [50, 20]);
+  const stems = (what: Did[0]) => did.flatMap(([one, gardenId, stem]) => (one === what ? [`${gardenId} ${stem}`] : []));
+  const told = (event: string): readonly string[] =>
+    citizens.flatMap((id) => mailOf(home, id).flatMap((one) => (one.event === event ? [`${id} ${one.stem}`] : [])));
+  await until('every message', () => told('new').length >= 50);
+  const after = store.tree();
+  await tray.until(
+    'three more polls',
+    (() => {
+      const seen = new Set<unknown>();
+      return ({ personas }) => seen.add(personas[0]?.asOf).size > 3;
+    })(),
+  );
+  assert.deepEqual(store.tree(), after);
+  await strace.end();
+
+  // Whatever is of nobody in particular is as it was, with its mode, time and bytes.
+  const isTheirs = (name: string): boolean => citizens.some((id) => name.startsWith(join('meta-mailbox', id)));
+  const rest = (tree: Readonly<Record<string, string>>) => Object.entries(tree).filter(([name]) => !isTheirs(name));
+  assert.deepEqual(rest(after), rest(before));
+  // Every message is where the others left it.
+  const state = new Map<string, string>();
+  for (const [what, gardenId, stem] of did) {
+    if (what === 'sent') state.set(`${gardenId} ${stem}`, '.msg');
+    if (what === 'read') state.set(`${gardenId} ${stem}`, `${state.get(`${gardenId} ${stem}`)}.read`);
+    if (what === 'rang')
+      for (const [key, end] of state) if (key.startsWith(gardenId) && end === '.msg') state.set(key, '.msg.delivered');
+  }
+  const boxes = citizens.flatMap((id) =>
+    (store.box(id) ?? []).filter((name) => name.includes('.msg')).map((name) => `${id} ${name}`),
+  );
+  assert.deepEqual(boxes.sort(), [...state].map(([key, end]) => `${key}${end}`).sort());
+  assert.deepEqual([...told('new')].sort(), [...stems('sent')].sort());
+
+  const calls = readFileSync(log, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(store.store));
+  assert.ok(
+    calls.some((line) => line.includes('.msg')),
+    'the trace saw how messages were read',
+  );
+  assert.deepEqual(calls.filter((line) => CHANGES.test(line) || OPENS_TO_WRITE.test(line)).slice(0, 5), []);
+});
+
+test('garden check 8: a fresh cut takes the personas away, with one gone for each message; a new record is a persona within one poll', async () => {
+  using store = garden('store');
+  using home = gardenHome(store, FAST);
+  await using tray = await home.start();
+  await tray.until('all citizens', ({ personas, totals }) => personas.length === 18 && totals.unread === 7);
+  const mixed = idOf('cc-mixed');
+  await until('its mail', () => toldOf(home, mixed).length === 3);
+  const { sessions } = store.places;
+  renameSync(sessions, `${sessions}.archive-x`);
+  mkdirSync(sessions);
+  await tray.until('nobody', ({ personas }) => personas.length === 0);
+  const wasNew = toldOf(home, mixed).slice(0, 3);
+  assert.deepEqual(
+    toldOf(home, mixed).slice(3),
+    wasNew.map((line) => line.replace('new', 'gone')),
+  );
+  const { record } = upsert(handAt(), store.places, {
+    backend: 'claude-code',
+    nativeSessionId: 'n',
+    cwd: '/work/river',
+  });
+  const shown = await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 0, 2000);
+  assert.equal(shown.label, 'claude-code · river');
+  enqueue(handAt(), store.places, record.gardenId, 'hello\n');
+  await until('its first message', () => toldOf(home, record.gardenId).length === 1);
+
+  // Put back, they are citizens again and what waits for them is news; nothing of it has an id twice.
+  rmSync(sessions, { recursive: true });
+  renameSync(`${sessions}.archive-x`, sessions);
+  await tray.until('all citizens', ({ personas, totals }) => personas.length === 18 && totals.unread === 7);
+  await until('its mail again', () => toldOf(home, mixed).length === 9);
+  const again = mailOf(home, mixed).slice(6);
+  assert.deepEqual(
+    again.map(({ event, id }) => `${event} ${id}`),
+    ['new 4', 'new 5', 'new 6'],
+  );
+  const ids = mailOf(home, mixed).map(({ event_id: id }) => id);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('both directories renamed away and made anew, and a parent too: watched all the same', async () => {
+  using store = garden('store');
+  using home = gardenHome(store);
+  await using tray = await home.start();
+  await tray.until('all citizens', ({ personas }) => personas.length === 18);
+  for (const place of [store.places.sessions, store.places.mailbox]) renameSync(place, `${place}.archive-1`);
+  await tray.until('nobody', ({ personas }) => personas.length === 0);
+  for (let n = 1; n <= 3; n += 1) {
+    const { record } = upsert(handAt(), store.places, { backend: 'claude-code', nativeSessionId: `n${n}`, cwd: '/w' });
+    enqueue(handAt(), store.places, record.gardenId, 'hello\n');
+    await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 1, 15_000);
+    await until('its message', () => toldOf(home, record.gardenId).length === 1);
+  }
+});
+
+test('a record that breaks takes its persona away without a word; mended, the watch goes on where it was', async () => {
+  using store = garden('store');
+  using home = gardenHome(store, FAST);
+  await using tray = await home.start();
+  const mixed = idOf('cc-mixed');
+  await until('its mail', () => toldOf(home, mixed).length === 3);
+  const path = join(store.places.sessions, `${mixed}.meta.json`);
+  const good = readFileSync(path);
+  const put = (text: string | Buffer): void => {
+    store.write('next', text);
+    renameSync(store.at('next'), path);
+  };
+  put('{');
+  await tray.until('17', ({ personas }) => personas.length === 17);
+  enqueue(
+    handAt({ now: '2026-06-15T00:00:00.000Z' }),
+    { ...store.places, sessions: copyOf(store, mixed, good) },
+    mixed,
+    'late\n',
+  );
+  put(good);
+  await tray.persona(personaOf(mixed), ({ unread }) => unread === 4);
+  await until('the late one', () => toldOf(home, mixed).length === 4);
+  assert.match(toldOf(home, mixed)[3] ?? '', /^new 4 2026-06-15T/);
+});
+
+/** A directory of records in which this citizen is one. */
+function copyOf(store: Garden, gardenId: string, record: Buffer): string {
+  mkdirSync(store.at('records'));
+  store.write(join('records', `${gardenId}.meta.json`), record);
+  return store.at('records');
+}
+
+test('what goes while nobody watches is told once at the next start', async () => {
+  using store = garden('store');
+  using home = gardenHome(store);
+  const delivered = idOf('cc-delivered');
+  {
+    await using tray = await home.start();
+    await until('its mail', () => toldOf(home, delivered).length === 1);
+    await tray.stop();
+  }
+  rmSync(join(store.places.sessions, `${delivered}.meta.json`));
+  for (let start = 1; start <= 2; start += 1) {
+    await using tray = await home.start();
+    await tray.until('17', ({ personas }) => personas.length === 17);
+    await tray.stop();
+  }
+  assert.deepEqual(
+    toldOf(home, delivered).map((line) => line.split(' ')[0]),
+    ['new', 'gone'],
+  );
+});
+
+test('killed again and again while messages arrive: each stem is told once, and its changes have its id', async () => {
+  using store = garden('store');
+  using home = gardenHome(store, FAST);
+  const citizens = [idOf('cc-never-armed'), idOf('codex-plain')];
+  let isWriting = true;
+  const writing = write(store, [40, 120, 10, 0], citizens).finally(() => {
+    isWriting = false;
+  });
+  for (let kill = 0; isWriting && kill < 8; kill += 1) {
+    await using tray = await home.start();
+    await sleep(Math.random() * 600);
+    await tray.kill();
+  }
+  const sent = (await writing).flatMap(([what, id, stem]) => (what === 'sent' ? [`${id} ${stem}`] : []));
+  await using tray = await home.start();
+  const news = (): readonly string[] =>
+    citizens.flatMap((id) => mailOf(home, id).flatMap(({ event, stem }) => (event === 'new' ? [`${id} ${stem}`] : [])));
+  await until('every message', () => news().length >= sent.length);
+  assert.deepEqual([...news()].sort(), [...sent].sort());
+  for (const id of citizens) {
+    doorbell(store.places, id);
+    const { messages } = await drain(handAt(), store.places, id, never);
+    assert.ok(messages.length > 0);
+    const read = (): number => mailOf(home, id).filter(({ event }) => event === 'read').length;
+    await until('every reading', () => read() >= messages.length);
+    const numbers = new Map<unknown, Set<unknown>>();
+    for (const { stem, id: number } of mailOf(home, id))
+      numbers.set(stem, (numbers.get(stem) ?? new Set()).add(number));
+    assert.ok(
+      [...numbers.values()].every(({ size }) => size === 1),
+      'a stem has one id',
+    );
+    assert.equal(new Set([...numbers.values()].flatMap((one) => [...one])).size, numbers.size, 'and no other has it');
+  }
+  await tray.until('nothing unread', ({ personas }) =>
+    personas.filter(({ id }) => citizens.some((one) => id === personaOf(one))).every(({ unread }) => unread === 0),
+  );
+  assert.ok(readdirSync(store.places.mailbox).length > 0);
+});
+
+test('messages appear, are announced, read and removed: an event each, with its body and sender', async () => {
+  using store = garden('store');
+  using home = gardenHome(store);
+  const id = idOf('cc-never-armed');
+  await using tray = await home.start();
+  await tray.persona(personaOf(id), ({ unread }) => unread === 0);
+  const rule = '─'.repeat(40);
+  const body = `[entwurf received ⟵]\n  from: bo\n  session: none\n  at: now\n  wants reply: no\n${rule}\nhello\u0000 there\n`;
+  const { stem } = enqueue(handAt(), store.places, id, body);
+  await until('new', () => toldOf(home, id).length === 1);
+  doorbell(store.places, id);
+  await until('delivered', () => toldOf(home, id).length === 2);
+  await tray.persona(personaOf(id), ({ unread }) => unread === 1);
+  await drain(handAt(), store.places, id, never);
+  await until('read', () => toldOf(home, id).length === 3);
+  rmSync(join(store.places.mailbox, id, `${stem}.msg.delivered.read`));
+  await until('gone', () => toldOf(home, id).length === 4);
+  assert.deepEqual(
+    toldOf(home, id),
+    ['new', 'delivered', 'read', 'gone'].map((event) => `${event} 1 ${stem}`),
+  );
+  const [event] = mailOf(home, id);
+  assert.deepEqual(
+    [event?.source, event?.persona, event?.from, event?.content, event?.created],
+    ['garden-mailbox', personaOf(id), 'bo', 'hello there\n', '2026-06-14T06:00:00.000Z'],
+  );
+});
