@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { complaintsIn, type GardenCli, gardenCli } from '../kit/garden-cli.ts';
-import { doorbell, EXPECTED, type Garden, garden, idOf } from '../kit/garden-store.ts';
+import { drain, enqueue } from '../../core/sources/garden/index.ts';
+import { complaintsIn, gardenCli } from '../kit/garden-cli.ts';
+import { doorbell, EXPECTED, type Garden, garden, handAt, idOf } from '../kit/garden-store.ts';
 
 const ORPHAN = '20260101T000000-0a0b0c';
-const KILLER = pathToFileURL(fileURLToPath(import.meta.resolve('../kit/kill-at-step.mjs'))).href;
+const KILLER = import.meta.resolve('../kit/kill-at-step.mjs');
+
+const signal = new AbortController().signal;
 
 interface Drained {
   readonly gardenId: string;
@@ -236,7 +238,8 @@ describe('garden check 5: mail send', () => {
       if (names.includes('inbox.signal')) assert.equal(bodies.length, 1, `step ${steps}: ${names.join()}`);
       if (names.includes('state.json')) assert.equal(bodies.length, 1, `step ${steps}: ${names.join()}`);
       if (isDone) continue;
-      const { messages } = await drainedAfter(gardenCli(store), id);
+      enqueue(handAt({ now: '2099-01-01T00:00:00.000Z' }), store.places, id, 'after');
+      const { messages } = await drain(handAt(), store.places, id, signal);
       assert.deepEqual(
         messages.map((one) => one.body),
         [...bodies, 'after'],
@@ -246,12 +249,29 @@ describe('garden check 5: mail send', () => {
   });
 });
 
-async function drainedAfter(run: GardenCli, id: string): Promise<Drained> {
-  assert.equal((await run(['mail', 'send', '--id', id, '--queue', 'after'])).code, 0);
-  const { code, json } = await run(['mail', 'read', '--id', id, '--as', id, '--json']);
-  assert.equal(code, 0);
-  return json<Drained>();
-}
+describe('a mail read that is killed before any of its calls', () => {
+  test('leaves every body, unread or archived, and what is unread is read by the next', async () => {
+    const id = idOf('cc-mixed');
+    let steps = 0;
+    for (let isDone = false; !isDone; steps += 1) {
+      using store = garden('store');
+      const run = gardenCli(store);
+      const before = bodiesIn(store, id);
+      const env = { NODE_OPTIONS: `--import=${KILLER}`, KILL_AT: `${steps}`, KILL_BELOW: store.store };
+      const ended = await run(['mail', 'read', '--id', id, '--as', id], { env });
+      isDone = ended.code === 0;
+      assert.ok(isDone || ended.signal === 'SIGKILL', `step ${steps}: ${ended.code} ${ended.err}`);
+      assert.deepEqual(bodiesIn(store, id), before);
+      const unread = (store.box(id) ?? []).filter((name) => /\.msg(\.delivered)?$/.test(name));
+      const { messages } = await drain(handAt(), store.places, id, signal);
+      assert.deepEqual(
+        messages.map(({ file }) => file),
+        unread,
+      );
+    }
+    assert.ok(steps > 6, `only ${steps} steps`);
+  });
+});
 
 describe('garden check 9: a doorbell and readers at once', () => {
   test('every one of 1,000 messages is read exactly once and whole', async () => {

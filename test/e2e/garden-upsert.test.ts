@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { readReceipt, readRecord, shownReceipt } from '../../core/sources/garden/index.ts';
 import { complaintsIn, type GardenAnswer, type GardenCli, gardenCli } from '../kit/garden-cli.ts';
-import { EXPECTED, EXPECTED_V3, type Garden, garden, idOf, type Op } from '../kit/garden-store.ts';
+import { EXPECTED, EXPECTED_V3, type Garden, garden, handAt, idOf, type Op } from '../kit/garden-store.ts';
 
 const FIXED = import.meta.resolve('../kit/fixed-moment.mjs');
+const KILLER = import.meta.resolve('../kit/kill-at-step.mjs');
 const SESSION_3 = '0f3c9d1e-77aa-4b10-9c55-000000000003';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -165,6 +167,30 @@ describe('garden check 7: record upsert', () => {
     assert.equal(readdirSync(store.places.sessions).length, 8);
     assert.deepEqual(readdirSync(store.store), ['meta-sessions']);
     assert.equal(readdirSync(store.at('hivebar', 'garden')).length, 1);
+  });
+
+  test('that is killed before any of its calls leaves records that are whole, and keeps nobody out', async () => {
+    const id = idOf('v1-claude');
+    let steps = 0;
+    for (let isDone = false; !isDone; steps += 1) {
+      using store = garden('store');
+      const run = gardenCli(store);
+      const { nativeSessionId } = JSON.parse(recordOf(store, id)) as { nativeSessionId: string };
+      const args = ['record', 'upsert', '--backend', 'claude-code', '--session', nativeSessionId, '--json'];
+      const env = { NODE_OPTIONS: `--import=${KILLER}`, KILL_AT: `${steps}`, KILL_BELOW: store.store };
+      const ended = await run(args, { env });
+      isDone = ended.code === 0;
+      assert.ok(isDone || ended.signal === 'SIGKILL', `step ${steps}: ${ended.code} ${ended.err}`);
+      const { disk } = handAt();
+      const receipt = shownReceipt(
+        readReceipt(disk, store.places.mailbox, id),
+        readRecord(disk, store.places.sessions, id),
+      );
+      assert.equal(receipt.lastEnqueuedAt, '2026-06-01T08:00:00.000Z', `step ${steps}`);
+      const { code, json } = await run(args);
+      assert.deepEqual([code, json().action], [0, 'attach'], `step ${steps}`);
+    }
+    assert.ok(steps > 12, `only ${steps} steps`);
   });
 
   test('keeps its lock out of the store', async () => {

@@ -28,7 +28,6 @@ export interface Ground {
 
 const NAME = 'hivebar garden';
 
-/** One directory is enough for a store to be there; without any it is empty, and a person may have meant another. */
 export function groundOf({ flags }: GardenArgs, io: Io): Ground {
   const places = placesHere(flags.store, io.env);
   const disk = realDisk(stderrLog(io, NAME));
@@ -37,7 +36,7 @@ export function groundOf({ flags }: GardenArgs, io: Io): Ground {
   return { io, places, hand, asks, asJson: flags.json === true };
 }
 
-/** Says that a store is empty because it is not there. */
+/** Says that a store is empty because it is not there: a person may have meant another. One directory is enough to be there. */
 export function sayIfNowhere({ io, places, hand }: Ground): void {
   const { sessions, mailbox, senders, receivers } = places;
   if ([sessions, mailbox, senders, receivers].some((path) => statOf(hand.disk, path) !== null)) return;
@@ -65,7 +64,10 @@ export function below(directory: string, defects: readonly Defect[]): readonly D
 
 /** Rows of cells as lines with columns; the last one is not padded, as names may be of any width. */
 export function aligned(rows: readonly (readonly string[])[], toTheRight: readonly number[] = []): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, { length }] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, length);
+  }
   const line = (row: readonly string[]): string =>
     row
       .map((cell, column) => {
