@@ -1,0 +1,390 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
+import { doorbell, EXPECTED, type Garden, garden, handAt, idOf } from '../../../test/kit/garden-store.ts';
+import { exactly, type Known } from '../../model/index.ts';
+import { type Files, type Log, realFiles, silentLog } from '../../ports/index.ts';
+import { realDisk } from '../../state/index.ts';
+import type { SetItem } from '../set.ts';
+import type { Mark } from '../source.ts';
+import { drain, enqueue, upsert } from './act/index.ts';
+import { type GardenOptions, gardenSource } from './index.ts';
+
+const never = new AbortController().signal;
+const UNSET: Mark = { is: 'unset' };
+const NOBODY: GardenOptions['asks'] = { processes: async () => new Map(), listenerAt: async () => 'absent' };
+
+interface Rig {
+  readonly source: ReturnType<typeof gardenSource>;
+  readonly clock: FakeClock;
+  /** Calls of the disk since it was asked last. */
+  calls(): number;
+  readonly said: readonly string[];
+  items(gardenId: string, from?: Mark): Promise<readonly SetItem[]>;
+  stems(gardenId: string, from?: Mark): Promise<readonly string[]>;
+}
+
+/** A source on the real disk. Its clock stands an hour ahead, so that what is on the disk is old, unless it is `now`. */
+function rig(store: Garden, more: Partial<GardenOptions> & { readonly files?: Partial<Files>; at?: number } = {}): Rig {
+  const clock = fakeClock(more.at ?? Date.now() + 3_600_000);
+  let count = 0;
+  const counted = <A extends unknown[], R>(call: (...given: A) => R): ((...given: A) => R) => {
+    return (...given) => {
+      count += 1;
+      return call(...given);
+    };
+  };
+  const real = { ...realFiles, ...more.files };
+  const files = { ...real, open: counted(real.open), readdir: counted(real.readdir), lstat: counted(real.lstat) };
+  const said: string[] = [];
+  const log: Log = {
+    ...silentLog,
+    warn: (line: string) => void said.push(line),
+    info: (line: string) => void said.push(line),
+  };
+  const source = gardenSource({
+    ...{ places: store.places, disk: { ...realDisk(silentLog), files }, clock, log, asks: NOBODY },
+    ...{ contentChars: 220, backfill: false, ...more },
+  });
+  const items: Rig['items'] = async (gardenId, from = UNSET) => {
+    const { evidence } = await source.look(source.named(gardenId), from, never);
+    assert.equal(evidence.is, 'set');
+    return evidence.is === 'set' ? evidence.items : [];
+  };
+  return {
+    ...{ source, clock, said, items },
+    calls() {
+      const before = count;
+      count = 0;
+      return before;
+    },
+    stems: async (gardenId, from) => (await items(gardenId, from)).map(({ key, mark }) => `${key} ${mark}`),
+  };
+}
+
+/** What is remembered once all of these were told. */
+function told(items: readonly SetItem[]): Mark {
+  const keys = items.map(
+    ({ key, mark, vanished, extra }, i): Known => ({ key, seq: i + 1, mark, changes: 0, vanished, extra }),
+  );
+  return { is: 'known', epoch: 'store', next: keys.length + 1, keys };
+}
+
+const boxOf = (store: Garden, gardenId: string, ...names: string[]): string =>
+  join(store.places.mailbox, gardenId, ...names);
+
+describe('who is there', () => {
+  test('each citizen, by garden id, labelled with its backend and folder', async () => {
+    using store = garden('store');
+    const { source } = rig(store);
+    const personas = await source.personas(never);
+    assert.equal(personas.length, 18);
+    assert.deepEqual(personas[0], {
+      id: `garden-${personas[0]?.address}`,
+      address: personas[0]?.address,
+      label: `${source.record(personas[0]?.address ?? '')?.backend} · alpha`,
+    });
+    assert.equal(new Set(personas.map(({ id }) => id)).size, 18);
+  });
+
+  test('a folder is text of somebody else: control characters go, and it is cut', async () => {
+    using store = garden();
+    const add = (nativeSessionId: string, cwd: string) =>
+      upsert(handAt(), store.places, { backend: 'pi', nativeSessionId, cwd }).record.gardenId;
+    const ids = [add('a', `/x/\u202eri\u0007ver${'y'.repeat(200)}`), add('b', '/'), add('c', 'C:\\work\\bank\\')];
+    const { source } = rig(store);
+    await source.personas(never);
+    const [long, root, windows] = ids.map((id) => source.named(id).label);
+    assert.equal(long, `pi · river${'y'.repeat(75)}`);
+    assert.deepEqual([root, windows], ['pi · /', 'pi · bank']);
+  });
+
+  test('a store that is not there has nobody; one that can not be read is a fault of the whole source', async () => {
+    using store = garden();
+    assert.deepEqual(await rig(store).source.personas(never), []);
+    writeFileSync(store.places.sessions, '');
+    const asked = rig(store).source.personas(never);
+    await assert.rejects(asked, { code: 'unreadable', scope: { is: 'source', key: 'garden' } });
+    using full = garden('store');
+    const refused = (): never => {
+      throw Object.assign(new Error('no'), { code: 'EACCES' });
+    };
+    for (const call of ['readdir', 'lstat'] as const) {
+      const { source } = rig(full, { files: { [call]: refused } });
+      await assert.rejects(source.personas(never), { code: 'unreadable', scope: { is: 'source', key: 'garden' } });
+      await assert.rejects(async () => await source.look(source.named(idOf('cc-mixed')), UNSET, never), {
+        scope: { is: 'source', key: 'garden' },
+      });
+      assert.equal(source.isGone?.(source.named(idOf('cc-mixed'))), false, 'nobody is known to be gone');
+    }
+  });
+
+  test('each thing that is wrong is said once, and that it is mended', async () => {
+    using store = garden('store');
+    const { source, said } = rig(store);
+    await source.personas(never);
+    for (const { filename } of EXPECTED.listAllMetaIdentities.errors) {
+      assert.equal(said.filter((line) => line.startsWith(`garden: ${filename}: `)).length, 1);
+    }
+    const before = said.length;
+    await source.personas(never);
+    assert.equal(said.length, before);
+    rmSync(join(store.places.sessions, '20260614T120001-00bad1.meta.json'));
+    await source.personas(never);
+    assert.equal(said.length, before + 1);
+    assert.match(said.at(-1) ?? '', /1 of the records that were wrong is mended/);
+    assert.ok(source.defects.some((line) => line.startsWith('20260101T000000-0a0b0c: is the box of no citizen')));
+  });
+});
+
+describe('a look', () => {
+  test('counts what waits, and has each message with its stage; what is read is remembered and not told', async () => {
+    using store = garden('store');
+    const { source, items } = rig(store);
+    const look = await source.look(source.named(idOf('cc-mixed')), UNSET, never);
+    assert.deepEqual([look.unread, look.urgent], [exactly(3), exactly(0)]);
+    const mixed = await items(idOf('cc-mixed'));
+    assert.deepEqual(mixed.map(({ mark, appeared, changed, vanished }) => [mark, appeared, changed, vanished]).sort(), [
+      ['delivered', 'new', 'delivered', 'gone'],
+      ['delivered', 'new', 'delivered', 'gone'],
+      ['fresh', 'new', null, 'gone'],
+      ['read', 'quiet', 'read', 'gone'],
+    ]);
+    const again = await rig(store, { backfill: true }).items(idOf('cc-mixed'));
+    assert.ok(again.every(({ appeared, content }) => appeared === 'new' && content !== null));
+  });
+
+  test('has what stands below the envelope, cut, and the sender; a body without one is whole and of nobody', async () => {
+    using store = garden('store');
+    const id = idOf('cc-never-armed');
+    const rule = '─'.repeat(40);
+    const head = `[entwurf received ⟵]\n  from: bo\n  session: s\n  at: t\n  wants reply: yes\n${rule}\n`;
+    enqueue(handAt({ hex: ['000001'] }), store.places, id, `${head}${'😀'.repeat(300)}`);
+    enqueue(handAt({ hex: ['000002'] }), store.places, id, 'plain\u0000 text\n');
+    const [first, second] = await rig(store).items(id);
+    assert.deepEqual([first?.from, first?.content], ['bo', '😀'.repeat(220)]);
+    assert.deepEqual([second?.from, second?.content], [null, 'plain text\n']);
+    assert.deepEqual([second?.created, second?.extra], ['2026-06-14T06:00:00.000Z', { stem: second?.key }]);
+    const [none] = await rig(store, { contentChars: null }).items(id);
+    assert.deepEqual([none?.from, none?.content], ['bo', null]);
+  });
+
+  test('reads a body once, and none of what was told', async () => {
+    using store = garden('store');
+    const id = idOf('cc-enqueued');
+    let bodies = 0;
+    const open: Files['open'] = (path, flags, mode) => {
+      if (path.endsWith('.msg')) bodies += 1;
+      return realFiles.open(path, flags, mode);
+    };
+    const { items } = rig(store, { files: { open } });
+    const first = await items(id);
+    await items(id);
+    assert.equal(bodies, 2);
+    const known = await items(id, told(first));
+    assert.deepEqual([bodies, known.map(({ content }) => content)], [2, [null, null]]);
+  });
+
+  test('trap 4: a body that is being written is counted, and told when the signal says it is whole', async () => {
+    using store = garden('store');
+    const id = idOf('cc-enqueued');
+    const { source, stems, items } = rig(store);
+    const before = await stems(id);
+    const late = '2026-06-14T01-10-00-000Z-aaaaaa';
+    writeFileSync(boxOf(store, id, `${late}.msg`), 'half');
+    assert.deepEqual(await stems(id), before);
+    assert.deepEqual((await source.look(source.named(id), UNSET, never)).unread, exactly(3));
+    writeFileSync(boxOf(store, id, `${late}.msg`), 'half and half\n');
+    assert.deepEqual(await stems(id), before);
+    writeFileSync(boxOf(store, id, 'inbox.signal'), '2026-06-14T01:10:00.000Z\n');
+    assert.equal((await items(id)).at(-1)?.content, 'half and half\n');
+  });
+
+  test('trap 4: without a signal it is told when it stood still for a tick, also if it is read meanwhile', async () => {
+    using store = garden('store');
+    const id = idOf('cc-enqueued');
+    const { clock, stems, items } = rig(store);
+    const before = await stems(id);
+    const late = '2026-06-14T01-10-00-000Z-aaaaaa';
+    const write = (text: string): void => writeFileSync(boxOf(store, id, `${late}.msg`), text);
+    write('half');
+    assert.deepEqual(await stems(id), before);
+    await clock.advance(200);
+    write('half and half');
+    assert.deepEqual(await stems(id), before);
+    await clock.advance(200);
+    assert.deepEqual(await stems(id), before, 'it stood still since 200 ms');
+    await clock.advance(50);
+    assert.deepEqual(await stems(id), [...before, `${late} fresh`]);
+
+    const second = '2026-06-14T01-11-00-000Z-bbbbbb';
+    writeFileSync(boxOf(store, id, `${second}.msg`), 'x');
+    await stems(id);
+    renameSync(boxOf(store, id, `${second}.msg`), boxOf(store, id, `${second}.msg.read`));
+    const found = (await items(id)).find(({ key }) => key === second);
+    assert.deepEqual([found?.appeared, found?.mark, found?.content], ['new', 'read', 'x']);
+  });
+
+  test('an empty body, and one that can not be read, are told after 10 s without content', async () => {
+    using store = garden('store');
+    const id = idOf('cc-never-armed');
+    mkdirSync(boxOf(store, id));
+    writeFileSync(boxOf(store, id, '2026-06-14T01-10-00-000Z-aaaaaa.msg'), '');
+    writeFileSync(boxOf(store, id, '2026-06-14T01-10-00-000Z-bbbbbb.msg'), 'secret');
+    const open: Files['open'] = (path, flags, mode) => {
+      if (path.includes('bbbbbb')) throw Object.assign(new Error('no'), { code: 'EACCES' });
+      return realFiles.open(path, flags, mode);
+    };
+    const { clock, items } = rig(store, { files: { open } });
+    assert.deepEqual(await items(id), []);
+    await clock.advance(1000);
+    assert.deepEqual(await items(id), []);
+    await clock.advance(9500);
+    await items(id);
+    await clock.advance(10_000);
+    assert.deepEqual(
+      (await items(id)).map(({ content }) => content),
+      ['', null],
+    );
+  });
+
+  test('symlinks and pipes with the name of a message are neither counted nor told, and named', async () => {
+    using store = garden('store');
+    const id = idOf('cc-enqueued');
+    const before = await rig(store).stems(id);
+    symlinkSync('/etc/passwd', boxOf(store, id, '2026-06-14T01-10-00-000Z-aaaaaa.msg'));
+    execFileSync('mkfifo', [boxOf(store, id, '2026-06-14T01-10-00-000Z-bbbbbb.msg.delivered')]);
+    const { source, stems, said } = rig(store);
+    assert.deepEqual(await stems(id), before);
+    assert.deepEqual((await source.look(source.named(id), UNSET, never)).unread, exactly(2));
+    assert.equal(said.filter((line) => line.includes('aaaaaa.msg: is a symlink')).length, 1);
+    assert.equal(said.filter((line) => line.includes('bbbbbb.msg.delivered: is a pipe')).length, 1);
+  });
+
+  test('what a listing misses while it is renamed is not gone; what is not there is', async () => {
+    using store = garden('store');
+    const id = idOf('cc-enqueued');
+    const all = await rig(store).items(id);
+    let misses = true;
+    const readdir: Files['readdir'] = (path) =>
+      realFiles.readdir(path).filter((name) => !misses || !name.includes('.msg'));
+    const { source, stems } = rig(store, { files: { readdir } });
+    assert.deepEqual(
+      await stems(id, told(all)),
+      all.map(({ key }) => `${key} fresh`),
+    );
+    assert.deepEqual((await source.look(source.named(id), told(all), never)).unread, exactly(2));
+    doorbell(store.places, id);
+    assert.deepEqual(
+      await stems(id, told(all)),
+      all.map(({ key }) => `${key} delivered`),
+    );
+    misses = false;
+    await drain(handAt(), store.places, id, never);
+    assert.deepEqual(
+      await stems(id, told(all)),
+      all.map(({ key }) => `${key} read`),
+    );
+    rmSync(boxOf(store, id), { recursive: true });
+    assert.deepEqual(await stems(id, told(all)), []);
+  });
+
+  test('one that is no citizen any more has an empty set, and is gone; one whose record broke is a fault', async () => {
+    using store = garden('store');
+    const { source, items } = rig(store);
+    const [one, two] = [idOf('cc-mixed'), idOf('cc-enqueued')];
+    await source.personas(never);
+    assert.equal(source.isGone?.(source.named(one)), false);
+    rmSync(join(store.places.sessions, `${one}.meta.json`));
+    writeFileSync(join(store.places.sessions, `${two}.meta.json`), '{');
+    const look = await source.look(source.named(one), UNSET, never);
+    assert.deepEqual([look.unread, await items(one)], [exactly(0), []]);
+    await assert.rejects(async () => await source.look(source.named(two), UNSET, never), { code: 'garden' });
+    assert.deepEqual(
+      [one, two].map((id) => source.isGone?.(source.named(id))),
+      [true, true],
+    );
+  });
+
+  test('a box that can not be entered is the trouble of its citizen alone', async () => {
+    using store = garden('store');
+    const id = idOf('cc-never-armed');
+    symlinkSync('/etc', boxOf(store, id));
+    const { source } = rig(store);
+    const asked = async () => await source.look(source.named(id), UNSET, never);
+    await assert.rejects(asked, { code: 'unreadable', scope: { is: 'persona', key: `garden-${id}` } });
+    await source.look(source.named(idOf('cc-mixed')), UNSET, never);
+  });
+});
+
+describe('what did not change is not read again', () => {
+  test('a look at a box costs a few stats, and finds what is renamed into it', async () => {
+    using store = garden('store');
+    const id = idOf('cc-mixed');
+    const { stems, calls, items } = rig(store);
+    const all = told(await items(id));
+    await items(id, all);
+    calls();
+    const before = await stems(id, all);
+    assert.ok(calls() <= 5);
+    doorbell(store.places, id);
+    assert.notDeepEqual(await stems(id, all), before);
+  });
+
+  test('right after a change nothing is taken for granted, since a later one has the same time', async () => {
+    using store = garden('store');
+    const id = idOf('cc-mixed');
+    const { stems, calls, items } = rig(store, { at: Date.now() });
+    const all = told(await items(id));
+    await items(id, all);
+    calls();
+    await stems(id, all);
+    assert.ok(calls() > 5);
+  });
+
+  test('records: one stat, until one comes, goes, or is written over', async () => {
+    using store = garden('store');
+    const { source, calls } = rig(store);
+    await source.personas(never);
+    const path = join(store.places.sessions, `${idOf('cc-mixed')}.meta.json`);
+    const label = () => source.named(idOf('cc-mixed')).label;
+    calls();
+    await source.look(source.named(idOf('cc-never-armed')), UNSET, never);
+    assert.ok(calls() <= 6);
+    const text = readFileSync(path, 'utf8').replace(/"cwd": ".*"/, '"cwd": "/work/elsewhere"');
+    store.write('next', text);
+    renameSync(store.at('next'), path);
+    await source.personas(never);
+    assert.equal(label(), 'claude-code · elsewhere');
+    rmSync(path);
+    await source.personas(never);
+    assert.equal(source.record(idOf('cc-mixed')), null);
+  });
+
+  test('a record that is written where it stands is found when the directory is doubted, every 10 min', async () => {
+    using store = garden('store');
+    const { source, clock } = rig(store);
+    await source.personas(never);
+    const path = join(store.places.sessions, `${idOf('cc-mixed')}.meta.json`);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/"cwd": ".*"/, '"cwd": "/work/elsewhere"'));
+    utimesSync(path, 0, 0);
+    await source.personas(never);
+    assert.notEqual(source.named(idOf('cc-mixed')).label, 'claude-code · elsewhere');
+    await clock.advance(600_000);
+    await source.personas(never);
+    assert.equal(source.named(idOf('cc-mixed')).label, 'claude-code · elsewhere');
+  });
+});
+
+test('nothing of the disk but what reads is used, whatever is called', async () => {
+  using store = garden('store');
+  const before = store.tree();
+  const { source } = rig(store, { backfill: true });
+  for (const persona of await source.personas(never)) {
+    await (async () => await source.look(persona, UNSET, never))().catch(() => {});
+  }
+  assert.deepEqual(store.tree(), before);
+});
