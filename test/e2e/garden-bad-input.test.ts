@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { complaintsIn, gardenCli } from '../kit/garden-cli.ts';
-import { EXPECTED, garden, idOf } from '../kit/garden-store.ts';
+import { garden, idOf } from '../kit/garden-store.ts';
 import { needs } from '../kit/require.ts';
 import { until } from '../kit/until.ts';
 
@@ -16,12 +16,6 @@ interface Defect {
 interface Listed {
   readonly citizens: readonly { readonly gardenId: string }[];
   readonly defects: readonly Defect[];
-}
-interface Examined {
-  readonly certified: boolean;
-  readonly citizens: number;
-  readonly defects: readonly Defect[];
-  readonly notes: readonly Defect[];
 }
 interface Drained {
   readonly messages: readonly { readonly file: string }[];
@@ -191,164 +185,6 @@ describe('what is in a box and no message', () => {
     assert.match(shown.out, /red \\u001b\[31m\\u0007\\u202eall\n/);
     const read = await run(['mail', 'read', '--id', id, '--as', id]);
     for (const character of ['\u001b', '\u0007', '\u202e']) assert.ok(!read.out.includes(character));
-  });
-});
-
-describe('the doctor', () => {
-  test('names every corrupt file of the data with its reason, and ends with 1', async () => {
-    using store = garden('store');
-    const before = store.tree();
-    const { code, json } = await gardenCli(store)(['doctor', '--json']);
-    const { certified, citizens, defects, notes } = json<Examined>();
-    assert.deepEqual([code, certified, citizens], [1, false, 18]);
-    const bad = ['00bad1', '00bad2', '00bad3', '00bad4', '00bad5', '00bad6', '00d0b1', '00d0b2'];
-    assert.deepEqual(
-      defects.map(({ filename }) => filename),
-      [
-        ...bad.map((hex, n) => `meta-sessions/20260614T12000${n + 1}-${hex}.meta.json`),
-        ...['state-badjson', 'state-drift', 'state-stray'].map((label) => `meta-mailbox/${idOf(label)}/state.json`),
-        ...['meta-receivers/20260614T100114-9abadd.json', 'meta-receivers/20260614T100305-1158c5.json'],
-      ],
-    );
-    for (const label of ['state-badjson', 'state-drift', 'state-stray']) {
-      const said = store.said(EXPECTED.citizens[label]?.receipt.error);
-      assert.equal(messageOf(defects, `meta-mailbox/${idOf(label)}/state.json`), said);
-    }
-    assert.match(messageOf(defects, 'meta-receivers/20260614T100305-1158c5.json') ?? '', /process 1, which owns no/);
-    assert.deepEqual(
-      notes.map(({ filename }) => filename),
-      [
-        ...['meta-mailbox/20260101T000000-0a0b0c', 'meta-mailbox/lost+found'],
-        `meta-mailbox/${idOf('agy-misdelivered')}`,
-        ...['meta-receivers/20260614T100228-f3f6e5.json', 'meta-senders/claude-code/4194305.json'],
-      ],
-    );
-    const shown = await gardenCli(store)(['doctor']);
-    assert.equal(shown.code, 1);
-    assert.equal(shown.out.split('\n').filter((line) => line.startsWith('defect  ')).length, defects.length);
-    assert.match(shown.out, /\n18 citizens, 13 defects\n$/);
-    assert.deepEqual(store.tree(), before);
-  });
-
-  test('certifies a store that is in order with 0, and one that is not there', async () => {
-    using store = garden();
-    const run = gardenCli(store);
-    await run(['record', 'upsert', '--backend', 'claude-code', '--session', 'a']);
-    await run(['record', 'upsert', '--backend', 'pi', '--session', 'b', '--schema', '3']);
-    const { code, out, err } = await run(['doctor']);
-    assert.deepEqual([code, out, err], [0, '2 citizens, no defect\n', '']);
-    const nowhere = await run(['doctor'], { store: store.at('nowhere') });
-    assert.deepEqual([nowhere.code, nowhere.out], [0, '0 citizens, no defect\n']);
-    assert.match(nowhere.err, /there is no store yet/);
-  });
-
-  test('ends with 2 for a command line that is wrong', async () => {
-    using store = garden();
-    for (const args of [
-      ['doctor', '--fix'],
-      ['doctor', 'now'],
-      ['doctor', '--schema', '3'],
-      ['doctor', '--id', 'x'],
-    ]) {
-      const { code, out } = await gardenCli(store)(args);
-      assert.deepEqual([code, out], [2, ''], args.join(' '));
-    }
-  });
-
-  test('ends with 3 when the store can not be read, where all else ends with 1', async () => {
-    for (const directory of ['sessions', 'mailbox', 'receivers'] as const) {
-      using store = garden('store');
-      rmSync(store.places[directory], { recursive: true });
-      writeFileSync(store.places[directory], 'no directory');
-      const { code, json, err } = await gardenCli(store)(['doctor', '--json']);
-      assert.deepEqual([code, json<Examined>().certified], [3, false], directory);
-      assert.ok(json<{ unreadable: string }>().unreadable.includes(store.places[directory]));
-      assert.ok(err.includes(store.places[directory]));
-      if (directory === 'receivers') continue; // mail does not depend on it
-      const other = await gardenCli(store)(['status', '--json']);
-      assert.deepEqual([other.code, other.out], [1, '']);
-    }
-    using store = garden('store');
-    chmodSync(store.places.sessions, 0);
-    const wrap = NOT_ROOT === null ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
-    const { code, err } = await gardenCli(store)(['doctor'], { wrap });
-    chmodSync(store.places.sessions, 0o700);
-    assert.match(err, /permission/);
-    assert.equal(code, 3);
-  });
-});
-
-describe('the registry of capabilities', () => {
-  const entry = (wakeMode: string, nativeIdLabel: string): object => ({ wakeMode, deliveryLevel: 'D6', nativeIdLabel });
-  const backends = {
-    'claude-code': entry('self-fetch', 'sessionId'),
-    antigravity: entry('direct-inject', 'conversationId'),
-    codex: entry('direct-inject', 'threadId'),
-    pi: entry('direct-inject', 'sessionId'),
-  };
-  const text = (more: object = {}): string => JSON.stringify({ schemaVersion: 1, backends: { ...backends, ...more } });
-
-  test('is examined where it is named, or in this folder', async () => {
-    using store = garden();
-    const run = gardenCli(store);
-    const named = store.at('registry.json');
-    const examine = async (content: string): Promise<readonly unknown[]> => {
-      writeFileSync(named, content);
-      const { code, json } = await run(['doctor', '--capabilities', 'registry.json', '--json']);
-      return [code, ...json<Examined>().defects.map(({ filename, message }) => [filename, message])];
-    };
-    assert.deepEqual(await examine(text()), [0]);
-    assert.deepEqual(await examine(text({ codex: entry('self-fetch', 'threadId') })), [
-      1,
-      [named, 'codex.wakeMode is "self-fetch", here "direct-inject"'],
-    ]);
-    assert.deepEqual(await examine(text({ gemini: entry('self-fetch', 'x') })), [
-      1,
-      [
-        named,
-        'capability registry must cover exactly antigravity, claude-code, codex, pi (got antigravity, claude-code, codex, gemini, pi).',
-      ],
-    ]);
-    rmSync(named);
-    const gone = await run(['doctor', '--capabilities', named]);
-    assert.deepEqual([gone.code, gone.out], [1, `defect  ${named}: is not there\n0 citizens, 1 defect\n`]);
-    mkdirSync(store.at('pi'));
-    writeFileSync(store.at('pi', 'entwurf-capabilities.json'), '{}');
-    assert.equal((await run(['doctor'])).code, 1);
-    assert.equal((await run(['doctor'], { cwd: store.at('pi') })).code, 0);
-  });
-});
-
-describe('prune', () => {
-  test('lists what a person may delete, and deletes nothing', async () => {
-    using store = garden('store');
-    const own = join(store.places.mailbox, idOf('cc-read'), `state.json.tmp-${process.pid}-1781406000000`);
-    writeFileSync(own, '');
-    const before = store.tree();
-    const run = gardenCli(store);
-    const { code, json } = await run(['prune', '--json']);
-    const { prunable } = json<{ prunable: readonly { path: string; why: string }[] }>();
-    assert.equal(code, 0);
-    assert.deepEqual(
-      prunable.map(({ path, why }) => [path.slice(store.store.length + 1), why.replace(/: .*/, '')]),
-      [
-        ['meta-sessions/20260614T120009-00bad9.meta.json.tmp-4242-1781406000000', 'left behind by process 4242'],
-        [
-          `meta-mailbox/${idOf('cc-read')}/state.json.tmp-${process.pid}-1781406000000`,
-          `a process ${process.pid} runs`,
-        ],
-        ['meta-receivers/20260614T100228-f3f6e5.json', 'a marker whose owner has ended'],
-        ['meta-receivers/20260614T100305-1158c5.json', 'a marker with an owner that owns no session'],
-        ['meta-receivers/20260614T100114-9abadd.json', 'no marker'],
-        ['meta-senders/claude-code/4194305.json', 'a marker whose owner has ended'],
-        ['meta-mailbox/20260101T000000-0a0b0c', 'a box without a citizen; 1 message waits in it'],
-      ],
-    );
-    const shown = await run(['prune']);
-    assert.match(shown.out, /\nnothing was deleted: this is a list\n$/);
-    assert.deepEqual(store.tree(), before);
-    using empty = garden();
-    assert.equal((await gardenCli(empty)(['prune'])).out, 'nothing to prune\n');
   });
 });
 
