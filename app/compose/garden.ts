@@ -1,23 +1,22 @@
 import { dirname } from 'node:path';
-import {
-  GARDEN,
-  type GardenSource,
-  gardenSource,
-  listenerAt,
-  type Places,
-  realProcesses,
-} from '../../core/sources/garden/index.ts';
+import type { Snapshot } from '../../core/board/index.ts';
+import type { PersonaId } from '../../core/model/index.ts';
+import { GARDEN, gardenSource, listenerAt, type Places, realProcesses } from '../../core/sources/garden/index.ts';
 import type { Settings } from '../config/tray/index.ts';
+import type { Session } from '../open/index.ts';
 import { gardenPlaces } from './garden-places.node.ts';
+import { sessionOfCitizen } from './garden-sessions.ts';
 import type { WatchedHive } from './hives.ts';
 import type { Machine } from './machine.ts';
 
 /** The garden store of this machine, watched as a hive of its own. */
 export interface WatchedGarden {
   readonly hive: WatchedHive;
-  readonly source: GardenSource;
+  /** The native session of a citizen, unless it is another's persona. @throws Fault `exec-failed` */
+  sessionsOf(persona: PersonaId, board: Pick<Snapshot, 'personas'>): readonly Session[];
 }
 
+const PREFIX = `${GARDEN}-`;
 /** A store that is not there yet is asked for so often (garden contract 7). */
 const APPEARS_EVERY_MS = 10_000;
 
@@ -33,7 +32,12 @@ export function gardenOf({ garden, contentChars }: Settings, machine: Machine): 
   });
   const isNamed = garden.store !== undefined;
   return {
-    source,
+    sessionsOf(persona, { personas }) {
+      const record = persona.startsWith(PREFIX) ? source.record(persona.slice(PREFIX.length)) : null;
+      const shown = personas.find(({ id }) => id === persona);
+      if (record === null || shown?.source !== source.id) return [];
+      return [sessionOfCitizen(persona, record, shown.vital.is)];
+    },
     hive: {
       source,
       address: dirname(places.sessions),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Board } from '../../core/board/index.ts';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, type PersonaId } from '../../core/model/index.ts';
 import type { Database } from '../../core/state/index.ts';
 import type { Actions, House } from '../actions/index.ts';
 import { assetPath } from '../assets.node.ts';
@@ -16,7 +16,7 @@ import {
   RULES,
   startNotify,
 } from '../notify/index.ts';
-import { keptSessions, type Opens, pageOpener, sessionOpener, urlOpener } from '../open/index.ts';
+import { keptSessions, type Opens, pageOpener, type Session, sessionOpener, urlOpener } from '../open/index.ts';
 import { followCommand } from '../status/index.ts';
 import { copyText, openIcons, openTray, renderTray } from '../tray/index.ts';
 import type { Machine } from './machine.ts';
@@ -33,6 +33,8 @@ export interface SurfacesOptions {
   readonly onceLink: (persona: string | null) => string;
   /** Private; the tray helper is copied there. */
   readonly runDirectory: string;
+  /** Of a persona that announced none. @throws Fault `exec-failed` */
+  readonly nativeSessions: (persona: PersonaId) => readonly Session[];
   /** That of the settings. */
   readonly config: string;
   readonly machine: Machine;
@@ -53,11 +55,14 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   const openUrl = urlOpener({ platform: machine.os, env, clock });
   const personaOf = (opens: Opens): string | null => (opens.is === 'persona' ? opens.persona : null);
   const page = pageOpener((opens) => options.onceLink(personaOf(opens)), port, openUrl);
-  const kept = keptSessions(db);
+  const announcedOf = sessionsOf(keptSessions(db), options.config);
   const session = sessionOpener({
     setting: settings.opener,
     urlSchemes: settings.urlSchemes,
-    sessions: sessionsOf(kept, options.config),
+    sessions: (persona) => {
+      const announced = announcedOf(persona);
+      return announced.length > 0 ? announced : options.nativeSessions(persona);
+    },
     about: (persona) => {
       const found = board.snapshot().personas.find(({ id }) => id === persona);
       return found === undefined ? null : { source: found.source, newestId: found.latest[0]?.id ?? null };

@@ -194,6 +194,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       actions,
       port: status.port,
       onceLink: status.onceLink,
+      nativeSessions: (persona) => garden?.sessionsOf(persona, board.snapshot()) ?? [],
       runDirectory: dirs.run,
       config: dirs.config,
       machine: withoutToken(stopping),

@@ -45,6 +45,8 @@ export interface RoundsSetting {
   readonly holds?: boolean;
   /** Whether personas may be adopted. */
   readonly adopts?: boolean;
+  /** Whether members may go: those in `world.gone`. */
+  readonly tracks?: boolean;
   readonly run?: boolean;
 }
 
@@ -63,6 +65,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     faults: new Map<string, Fault>(),
     /** What never answers, by the same words. */
     hangs: new Set<string>(),
+    gone: new Set<string>(),
     /** How long an answer takes, by the same words. */
     slow: new Map<string, number>(),
     /** Levels that lie: these instead of the mail that is there. */
@@ -135,6 +138,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
       return { [Symbol.dispose]: () => void log.push('hints end') };
     },
     reset: () => void log.push('reset'),
+    ...(setting.tracks ? { isGone: ({ address }: Persona) => world.gone.has(address) } : {}),
     [Symbol.asyncDispose]: async () => {},
   };
   const watcherOf = (address: string, start: Start): Watcher => {
