@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { enqueue, upsert } from '../../core/sources/garden/index.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
 import { EXPECTED, fillLiveMarkers, garden, handAt, idOf } from '../kit/garden-store.ts';
 import { gardenHome, personaOf, sleeper, toldOf } from '../kit/garden-watch.ts';
 import { needs } from '../kit/require.ts';
-import { trayHome } from '../kit/tray-process.ts';
+import { standIn, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
 const LEFT_OUT = ['20260614T120007-00d0b1', '20260614T120008-00d0b2'];
@@ -140,4 +141,36 @@ test('beside a Kijito persona: tray, page and JSON have both, and each has its o
   assert.ok(ids.includes('ada') && ids.includes(citizen.id));
   const table = (await home.run(['status'])).stdout;
   assert.match(table, /claude-code · /);
+});
+
+test('hivebar doctor says who is there, and what is wrong first', async () => {
+  using store = garden('store');
+  using home = gardenHome(store);
+  const line = async (of: typeof home): Promise<string> =>
+    /^\S+ +garden .*$/m.exec((await of.run(['doctor'])).stdout)?.[0] ?? '';
+  assert.match(await line(home), /18 citizens, 7 unread; .* \(and 1[34] more\)/);
+  using sound = garden('empty');
+  upsert(handAt(), sound.places, { backend: 'pi', nativeSessionId: 'n', cwd: '/w' });
+  using other = gardenHome(sound);
+  assert.match(await line(other), /1 citizen, 0 unread/);
+  using nobody = trayHome();
+  assert.match(await line(nobody), /there is no .*meta-sessions/);
+});
+
+test('Open session takes the native session up again in its folder, in a terminal', async () => {
+  using store = garden();
+  using home = gardenHome(store);
+  const folder = join(home.home, 'work');
+  mkdirSync(folder);
+  const { record } = upsert(handAt(), store.places, {
+    ...{ backend: 'claude-code', nativeSessionId: '7f3c $(id)', cwd: folder },
+  });
+  const claude = standIn(home, 'claude');
+  const terminal = standIn(home, 'xterm');
+  await using tray = await home.start([], { ...claude.env, ...terminal.env, TERMINAL: 'xterm' });
+  await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 0);
+  await tray.post('/api/v1/actions/open', { persona: personaOf(record.gardenId) });
+  await until('the terminal', () => terminal.said.length >= 4);
+  const [dash, program, ...args] = terminal.said;
+  assert.deepEqual([dash, program?.endsWith('/claude'), args], ['-e', true, ['--resume', '7f3c $(id)']]);
 });

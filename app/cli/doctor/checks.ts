@@ -8,6 +8,8 @@ import { daemonSeen, hostSeen, sessionBusSeen } from './desktop.ts';
 import { judgeDirectory } from './directory.ts';
 import { eventFilesSeen } from './event-files.node.ts';
 import { judgeEventFiles } from './event-files.ts';
+import { gardenSeen } from './garden.node.ts';
+import { judgeGarden } from './garden.ts';
 import { hiveSeen, hivesIn } from './hive.node.ts';
 import { judgeHive } from './hive.ts';
 import { instanceSeen } from './instance.node.ts';
@@ -98,6 +100,7 @@ const ALL: readonly Check[] = [
     judge: judgeProxy,
   }),
   check({ name: 'local hive', about: ['mail'], probe: ({ database }) => database(), judge: judgeLocalHive }),
+  check({ name: 'garden', about: ['mail'], hints: [], probe: gardenSeen, judge: judgeGarden }),
 ];
 
 /** What a person sees, and what an agent follows. */
