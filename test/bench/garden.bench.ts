@@ -1,0 +1,115 @@
+import { closeSync, fstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { realClock, silentLog } from '../../core/ports/index.ts';
+import { gardenSource, placesOf } from '../../core/sources/garden/index.ts';
+import { realDisk, stemOf } from '../../core/state/index.ts';
+import { bench, ms, quantile } from './harness.ts';
+import { cpuOf, fileText, spin, startTray, temporary, until } from './rig.ts';
+
+export const benches = [
+  bench('garden: message file appears -> event line, p50 / p99, 500 citizens', '<= 20 ms', fileToLine),
+  bench('garden: 10,000 records listed, cold / again with no change', '<= 1500 / 50 ms', listing),
+  bench('garden: idle CPU, 500 citizens', '<= 0.3 % of a core', idle),
+];
+
+/** Ids of citizens without a box, whose records were written as another program writes them. */
+function plant(store: string, count: number): readonly string[] {
+  const sessions = join(store, 'meta-sessions');
+  mkdirSync(sessions, { recursive: true });
+  return Array.from({ length: count }, (_, i) => {
+    const gardenId = `20260614T100037-${i.toString(16).padStart(6, '0')}`;
+    const at = '2026-06-14T01:00:37.000Z';
+    const record = {
+      ...{ schemaVersion: 2, gardenId, backend: 'claude-code', nativeSessionId: `session-${i}`, cwd: `/w/${i}` },
+      ...{
+        model: null,
+        transcriptPath: null,
+        parentGardenId: null,
+        isEntwurf: false,
+        createdAt: at,
+        recordUpdatedAt: at,
+      },
+    };
+    writeFileSync(join(sessions, `${gardenId}.meta.json`), `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+    return gardenId;
+  });
+}
+
+/** A home whose tray process watches so many citizens, each with a box; all of them armed. */
+async function watched(count: number) {
+  const home = temporary();
+  const store = join(home, 'agent');
+  const citizens = plant(store, count);
+  for (const id of citizens) {
+    mkdirSync(join(store, 'meta-mailbox', id), { recursive: true });
+    writeFileSync(join(store, 'meta-mailbox', id, 'inbox.signal'), '');
+  }
+  const folder = join(home, 'hivebar', 'config');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const settings = { primary: { is: 'local' }, garden: { is: 'auto', store } };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(settings), { mode: 0o600 });
+  const tray = await startTray(home);
+  const eventsOf = (id: string): string => join(home, 'hivebar', 'events', `events.${stemOf(`garden-${id}`)}.ndjson`);
+  for (const id of citizens) await until(`armed of ${id}`, () => fileText(eventsOf(id))?.includes('"armed"'));
+  return { tray, store, citizens, eventsOf };
+}
+
+async function fileToLine() {
+  const { tray, store, citizens, eventsOf } = await watched(500);
+  await using _tray = tray;
+  const took: number[] = [];
+  for (let i = 0; i < 250; i += 1) {
+    const id = citizens[(i * 7) % citizens.length] ?? '';
+    const box = join(store, 'meta-mailbox', id);
+    const fd = openSync(eventsOf(id), 'r');
+    const before = fstatSync(fd).size;
+    const at = new Date().toISOString();
+    const stem = `${at.replaceAll(/[:.]/g, '-')}-${i.toString(16).padStart(6, '0')}`;
+    writeFileSync(join(box, `${stem}.msg`), `message ${i}\n`);
+    const appeared = performance.now();
+    writeFileSync(join(box, 'inbox.signal'), `${at}\n`);
+    await spin(() => fstatSync(fd).size > before);
+    if (i >= 50) took.push(performance.now() - appeared);
+    closeSync(fd);
+    await sleep(Math.random() * 5);
+  }
+  const [p50, p99] = [quantile(took, 0.5), quantile(took, 0.99)];
+  return { figure: `${ms(p50)} / ${ms(p99)}`, floor: 'none', met: p50 <= 20 };
+}
+
+async function listing() {
+  const store = join(temporary(), 'agent');
+  plant(store, 10_000);
+  await sleep(1000); // what was written just now is not taken for granted
+  const places = placesOf({ store, env: {}, home: store, cwd: store });
+  await using source = gardenSource({
+    ...{ places, disk: realDisk(silentLog), clock: realClock, log: silentLog, contentChars: 220, backfill: false },
+    asks: { processes: async () => new Map(), listenerAt: async () => 'absent' },
+  });
+  const never = new AbortController().signal;
+  const timed = async (): Promise<number> => {
+    const from = performance.now();
+    const { length } = await source.personas(never);
+    if (length !== 10_000) throw new Error(`${length} citizens`);
+    return performance.now() - from;
+  };
+  const cold = await timed();
+  const again = [await timed(), await timed(), await timed()];
+  const warm = quantile(again, 0.5);
+  return { figure: `${ms(cold)} / ${ms(warm)}`, floor: 'none', met: cold <= 1500 && warm <= 50 };
+}
+
+/** A minute, so that one poll of all boxes is in it. */
+const IDLE_MS = 60_000;
+
+async function idle() {
+  const { tray } = await watched(500);
+  await using _tray = tray;
+  await sleep(5000);
+  const before = cpuOf(tray.pid);
+  const from = performance.now();
+  await sleep(IDLE_MS);
+  const percent = ((cpuOf(tray.pid) - before) / (performance.now() - from)) * 100;
+  return { figure: `${percent.toFixed(2)} %`, floor: 'none', met: percent <= 0.3 };
+}
