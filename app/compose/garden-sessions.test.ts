@@ -5,7 +5,7 @@ import { choose } from '../open/plan.ts';
 import { sessionOfCitizen } from './garden-sessions.ts';
 
 const record = (backend: Backend, nativeSessionId = '7f3c; rm -rf ~'): MetaRecord => ({
-  ...{ schemaVersion: 3, gardenId: '20260614T100037-aaaaaa', backend, nativeSessionId, cwd: '/work/river' },
+  ...{ schemaVersion: 3, gardenId: '20260614T100037-aaaaaa', backend, nativeSessionId, cwd: '/fields/river' },
   ...{ model: null, transcriptPath: null, createdAt: 'c', recordUpdatedAt: 'u' },
 });
 const stepsOf = (backend: Backend, agent: 'live' | 'gone' | 'unknown' = 'gone') =>
@@ -22,7 +22,7 @@ test('each backend takes its own session up again, in a terminal, item by item',
     const [step] = stepsOf(backend);
     assert.deepEqual(step, { is: 'terminal', resume: [...words, '7f3c; rm -rf ~'], terminal: null });
   }
-  assert.equal(sessionOfCitizen('garden-x', record('pi'), 'gone').cwd, '/work/river');
+  assert.equal(sessionOfCitizen('garden-x', record('pi'), 'gone').cwd, '/fields/river');
 });
 
 test('one whose agent is not known to live is taken up, one that lives is not', () => {

@@ -113,7 +113,7 @@ test('a garden that appears is watched from then on, under the variables of eith
     ['local'],
   );
   mkdirSync(store.places.sessions);
-  const { record } = upsert(handAt(), store.places, { backend: 'codex', nativeSessionId: 'n', cwd: '/work/river' });
+  const { record } = upsert(handAt(), store.places, { backend: 'codex', nativeSessionId: 'n', cwd: '/fields/river' });
   enqueue(handAt(), store.places, record.gardenId, 'hello\n');
   const shown = await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 1);
   assert.deepEqual([shown.label, shown.source, shown.agent], ['codex · river', 'garden', 'unknown']);

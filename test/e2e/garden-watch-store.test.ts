@@ -132,7 +132,7 @@ test('garden check 8: a fresh cut takes the personas away, with one gone for eac
   const { record } = upsert(handAt(), store.places, {
     backend: 'claude-code',
     nativeSessionId: 'n',
-    cwd: '/work/river',
+    cwd: '/fields/river',
   });
   const shown = await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 0, 2000);
   assert.equal(shown.label, 'claude-code · river');

@@ -354,7 +354,7 @@ describe('what did not change is not read again', () => {
     calls();
     await source.look(source.named(idOf('cc-never-armed')), UNSET, never);
     assert.ok(calls() <= 6);
-    const text = readFileSync(path, 'utf8').replace(/"cwd": ".*"/, '"cwd": "/work/elsewhere"');
+    const text = readFileSync(path, 'utf8').replace(/"cwd": ".*"/, '"cwd": "/fields/elsewhere"');
     store.write('next', text);
     renameSync(store.at('next'), path);
     await source.personas(never);
@@ -369,7 +369,7 @@ describe('what did not change is not read again', () => {
     const { source, clock } = rig(store);
     await source.personas(never);
     const path = join(store.places.sessions, `${idOf('cc-mixed')}.meta.json`);
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/"cwd": ".*"/, '"cwd": "/work/elsewhere"'));
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/"cwd": ".*"/, '"cwd": "/fields/elsewhere"'));
     utimesSync(path, 0, 0);
     await source.personas(never);
     assert.notEqual(source.named(idOf('cc-mixed')).label, 'claude-code · elsewhere');
