@@ -1,0 +1,94 @@
+/** An object read from JSON, before anything in it is believed. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** One line of the journal (brainclaw contract 1). What the writer left out is null. */
+export interface JournalRecord {
+  readonly seq: number;
+  readonly action: string;
+  readonly item_type: string;
+  readonly item_id: string | null;
+  /** UTC as the writer says it. */
+  readonly ts: string | null;
+  /** `w_<pid>-<6 hex>`. */
+  readonly writer: string | null;
+  readonly agent: string;
+  readonly entity_rev: number | null;
+  readonly summary: string | null;
+  /** The whole item as it is now. */
+  readonly payload: Fields | null;
+  /** Where a payload lies that is not in the line. */
+  readonly payload_ref: Fields | null;
+}
+
+/** Why a line is no record. */
+export type Refusal =
+  | 'not-utf8'
+  | 'not-json'
+  | 'not-an-object'
+  | 'version'
+  | 'seq'
+  | 'seq-too-far'
+  | 'action'
+  | 'item-type'
+  | 'field'
+  | 'payload'
+  | 'too-long';
+
+export type RecordRead =
+  | { readonly is: 'record'; readonly record: JournalRecord }
+  | { readonly is: 'refused'; readonly why: Refusal };
+
+const refused = (why: Refusal): RecordRead => ({ is: 'refused', why });
+
+/**
+ * A line without its newline. What must be right is version, seq, action, item type and payload; what else is there must
+ * have its type, and may be missing: other readers take such a record too (brainclaw contract 2).
+ */
+export function recordOf(line: string): RecordRead {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return refused('not-json'); // the caller says where
+  }
+  if (!isObject(value)) return refused('not-an-object');
+  const { v, seq, action, item_type, item_id, ts, writer, agent, entity_rev, summary, payload, payload_ref } = value;
+  if (v !== 2) return refused('version');
+  if (!isCount(seq)) return refused('seq');
+  if (typeof action !== 'string' || action === '') return refused('action');
+  if (typeof item_type !== 'string' || item_type === '') return refused('item-type');
+  if (!(isText(item_id) && isText(ts) && isText(writer) && isText(agent) && isText(summary))) return refused('field');
+  if (entity_rev !== undefined && !isCount(entity_rev)) return refused('field');
+  if (payload !== undefined && !isObject(payload)) return refused('payload');
+  if (payload_ref !== undefined && !isObject(payload_ref)) return refused('payload');
+  return {
+    is: 'record',
+    record: {
+      seq,
+      action,
+      item_type,
+      item_id: item_id || null,
+      ts: ts ?? null,
+      writer: writer ?? null,
+      agent: agent ?? 'unknown',
+      entity_rev: entity_rev ?? null,
+      summary: summary ?? null,
+      payload: payload ?? null,
+      payload_ref: payload_ref ?? null,
+    },
+  };
+}
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A whole number above 0 that JSON keeps exactly. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+/** Absent is right too. */
+function isText(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === 'string';
+}
