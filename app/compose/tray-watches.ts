@@ -184,7 +184,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     },
     heard: alarms.heard,
     looked: ({ persona }) => {
-      if (source.isGone?.(persona) !== true) relabel(persona.address);
+      if (source.isGone?.(persona) === false) relabel(persona.address);
     },
     left({ persona }) {
       addresses.delete(persona.id);

@@ -112,7 +112,7 @@ export function watchStore({ places, clock, heard, statOnly }: ChangesOptions): 
   let timer = clock.after(LOOK_EVERY_MS, sweep);
   function sweep(): void {
     for (const one of ofStore) renew(one);
-    for (const one of boxes.values()) renew(one);
+    for (const one of boxes.values()) if (one.watcher === null) renew(one); // of the others every poll looks
     timer = clock.after(LOOK_EVERY_MS, sweep);
   }
 

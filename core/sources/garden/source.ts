@@ -1,12 +1,13 @@
-import { exactly, Fault, faultOf, type SourceId, VITAL_NOT_REPORTED, type Vital } from '../../model/index.ts';
+import { exactly, Fault, faultOf, type SourceId, UNKNOWN, VITAL_NOT_REPORTED, type Vital } from '../../model/index.ts';
 import { type Clock, type Files, type Log, O } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
-import type { Look, Persona, Source } from '../source.ts';
+import type { Level, Levels, Look, Persona, Source } from '../source.ts';
 import { cut } from '../text.ts';
 import { gardenFault } from './fault.ts';
 import {
   type Agent,
   type Asks,
+  type BoxSeen,
   keepBoxes,
   keepLives,
   keepRecords,
@@ -67,13 +68,23 @@ export function gardenSource(options: GardenOptions): GardenSource {
   let wasRead = false;
   /** Who was announced. */
   let announced: ReadonlyMap<string, MetaRecord> = new Map();
+  const labels = new WeakMap<MetaRecord, string>();
+  /** What each was when it was looked at last. */
+  const looked = new Map<string, Looked>();
   let wakes: ((address: string) => void) | null = null;
   let changes: Changes | null = null;
   const timers = new Map<string, { readonly at: number; readonly timer: Disposable }>();
 
+  const labelled = (record: MetaRecord): string => {
+    const known = labels.get(record);
+    if (known !== undefined) return known;
+    const label = labelOf(record);
+    labels.set(record, label);
+    return label;
+  };
   const named = (gardenId: string): Persona => {
     const record = records.last.byId.get(gardenId) ?? null;
-    return { id: `garden-${gardenId}`, address: gardenId, label: record === null ? gardenId : labelOf(record) };
+    return { id: `garden-${gardenId}`, address: gardenId, label: record === null ? gardenId : labelled(record) };
   };
 
   /** The sooner of what was asked for. */
@@ -143,8 +154,9 @@ export function gardenSource(options: GardenOptions): GardenSource {
       if (defect === undefined) return { ...none, unread: exactly(0), vital: VITAL_NOT_REPORTED };
       throw gardenFault(`the record ${defect.filename} is none: ${defect.message}`, address);
     }
-    const { box, errors: wrong } = await readable(() => boxes.look(address, mail.isSure(address)));
-    defects.now(`box ${address}`, wrong);
+    const seen = await readable(() => boxes.look(address, mail.isSure(address)));
+    const { box } = seen;
+    defects.now(`box ${address}`, seen.errors);
     if (box.is === 'refused') {
       throw new Fault('unreadable', `the box of ${address}: ${box.why}`, { is: 'persona', key: id });
     }
@@ -153,8 +165,29 @@ export function gardenSource(options: GardenOptions): GardenSource {
     const { unread } = said;
     const { agent, errors: marker } = await lives.of(record, unread);
     defects.now(`marker ${address}`, marker);
+    looked.set(address, { record, box: seen, unread, agent: wordsOf(agent) });
     const evidence = { is: 'set', epoch: EPOCH, items: said.items } as const;
     return { ...none, at: clock.now(), unread: exactly(unread), vital: vitalOf(agent), evidence };
+  }
+
+  /** Of what is as it was when it was looked at, the counts of then. Of anything else nothing: then it is looked at. */
+  async function levels(): Promise<Levels> {
+    const { byId } = await readable(() => records.now());
+    const of = new Map<string, Level>();
+    for (const gardenId of looked.keys()) {
+      if (byId.has(gardenId)) continue;
+      of.set(gardenId, NOT_KNOWN);
+      looked.delete(gardenId);
+    }
+    const boxed = await readable(() => [...byId.keys()].map((gardenId) => boxes.look(gardenId, mail.isSure(gardenId))));
+    const asked = [...byId].map(async ([gardenId, record], i) => {
+      const before = looked.get(gardenId);
+      const isSame = before !== undefined && before.record === record && before.box === boxed[i];
+      const agent = isSame ? wordsOf((await lives.of(record, before.unread)).agent) : null;
+      of.set(gardenId, isSame && agent === before.agent ? levelOf(before.unread) : NOT_KNOWN);
+    });
+    await Promise.all(asked);
+    return { at: clock.now(), of, cursor: null };
   }
 
   return {
@@ -172,6 +205,7 @@ export function gardenSource(options: GardenOptions): GardenSource {
       return [...byId.keys()].map(named);
     },
     look: (persona, from) => look(persona, from),
+    pending: { once: levels },
     isGone: ({ address }) => wasRead && !records.last.byId.has(address),
     hints(wake) {
       wakes = wake;
@@ -213,6 +247,23 @@ async function readable<T>(read: () => T | Promise<T>): Promise<T> {
     const { message } = faultOf(error, scope);
     throw new Fault('unreadable', message, scope, { cause: error });
   }
+}
+
+interface Looked {
+  readonly record: MetaRecord;
+  readonly box: BoxSeen;
+  readonly unread: number;
+  readonly agent: string;
+}
+
+const NOT_KNOWN: Level = { unread: UNKNOWN, urgent: UNKNOWN };
+
+function levelOf(unread: number): Level {
+  return { unread: exactly(unread), urgent: exactly(0) };
+}
+
+function wordsOf({ is, reasons }: Agent): string {
+  return [is, ...reasons].join(' ');
 }
 
 function vitalOf({ is, reasons }: Agent): Vital {
