@@ -1,0 +1,105 @@
+import { type Attention, attentionOf, statusOf } from './attention.ts';
+import type { Entity, Projection } from './projection.ts';
+
+/** What a project's board says, by the keys of the reference (brainclaw contract 4). */
+export interface Board {
+  readonly entities: number;
+  readonly byType: Readonly<Record<string, number>>;
+  readonly registryAuthoritative: boolean;
+  readonly counts: Counts;
+  readonly attention_required: Attention;
+  /** The id of the sequence that is on; null without any. */
+  readonly activeSequence: string | null;
+  readonly boardSlots: Readonly<Record<Slot, number>>;
+  readonly openHandoffsPerAddressee: Readonly<Record<string, number>>;
+  readonly openAssignmentsPerAgent: Readonly<Record<string, number>>;
+  readonly pendingActionsPerAgent: Readonly<Record<string, number>>;
+}
+
+export interface Counts {
+  /** In progress and to do. */
+  readonly plans: number;
+  readonly claims: number;
+  /** Failed and timed out ones are among them. */
+  readonly assignments: number;
+  readonly runs: number;
+  /** All that asks for a person, as the reference has it. */
+  readonly actions: number;
+  /** Never in the journal: 0 stands for nothing that is known. */
+  readonly agents: 0;
+  readonly sessions: 0;
+  readonly failedRuns: number;
+}
+
+const SLOTS = {
+  active_plans: 'plan',
+  active_claims: 'claim',
+  active_assignments: 'assignment',
+  active_runs: 'agent_run',
+  active_actions: 'state',
+  open_handoffs: 'handoff',
+  runtime_notes: 'runtime_note',
+  known_traps: 'trap',
+  pending_candidates: 'candidate',
+} as const;
+export type Slot = keyof typeof SLOTS;
+
+const OPEN_PLAN: ReadonlySet<string> = new Set(['in_progress', 'todo']);
+const ENDED_RUN: ReadonlySet<string> = new Set(['completed', 'cancelled']);
+const ENDED_ASSIGNMENT: ReadonlySet<string> = new Set(['completed', 'expired', 'rerouted', 'cancelled']);
+/** An agent has nothing to do on these any more, though the board still counts them. */
+const LOST_ASSIGNMENT: ReadonlySet<string> = new Set(['failed', 'timed_out']);
+
+export function boardOf(projection: Projection): Board {
+  const attention = attentionOf(projection);
+  const count = (itemType: string, counts: (status: string) => boolean): number =>
+    [...projection.ofType(itemType).values()].filter((entity) => counts(statusOf(entity))).length;
+  const per = (itemType: string, field: string, counts: (status: string) => boolean): Record<string, number> =>
+    tally(
+      [...projection.ofType(itemType).values()].filter((entity) => counts(statusOf(entity))),
+      field,
+    );
+  return {
+    entities: projection.size,
+    byType: Object.fromEntries(projection.types.map((itemType) => [itemType, projection.ofType(itemType).size])),
+    registryAuthoritative: projection.registryAuthoritative,
+    counts: {
+      plans: count('plan', (status) => OPEN_PLAN.has(status)),
+      claims: count('claim', (status) => status === 'active'),
+      assignments: count('assignment', (status) => !ENDED_ASSIGNMENT.has(status)),
+      runs: count('agent_run', (status) => !ENDED_RUN.has(status)),
+      actions: attention.total,
+      agents: 0,
+      sessions: 0,
+      failedRuns: attention.stale_runs,
+    },
+    attention_required: attention,
+    activeSequence: activeSequence(projection),
+    boardSlots: Object.fromEntries(
+      Object.entries(SLOTS).map(([slot, itemType]) => [slot, projection.ofType(itemType).size]),
+    ) as Record<Slot, number>,
+    openHandoffsPerAddressee: per('handoff', 'to', (status) => status === 'open'),
+    openAssignmentsPerAgent: per(
+      'assignment',
+      'agent',
+      (status) => !ENDED_ASSIGNMENT.has(status) && !LOST_ASSIGNMENT.has(status),
+    ),
+    pendingActionsPerAgent: per('state', 'agent', (status) => status === 'pending'),
+  };
+}
+
+/** The last one that is active, else the first there is. */
+function activeSequence(projection: Projection): string | null {
+  const all = [...projection.ofType('sequence').values()];
+  return (all.findLast((one) => statusOf(one) === 'active') ?? all[0])?.item_id ?? null;
+}
+
+/** How many have each value of a field; those where it is missing or no text are left out. */
+function tally(entities: readonly Entity[], field: string): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const { payload } of entities) {
+    const value = payload[field];
+    if (typeof value === 'string' && value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return Object.fromEntries(counts);
+}

@@ -1,0 +1,371 @@
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import {
+  brainclaw,
+  cursorOf,
+  EXPECTED,
+  readOnlyFiles,
+  type Store,
+  seqOf,
+  stepAt,
+  stepBytes,
+  told,
+  viewed,
+} from '../../../../test/kit/brainclaw-store.ts';
+import { boardOf } from './board.ts';
+import { type Cursor, cursorIn } from './cursor.ts';
+import { type Journal, keepJournal, type Refresh, type View } from './journal.ts';
+
+const LAST = 'seg-00000259.jsonl';
+const NEXT = 'seg-00000362.jsonl';
+
+const line = (seq: unknown, more: Readonly<Record<string, unknown>> = {}): string =>
+  `\n${JSON.stringify({
+    ...{ v: 2, seq, ts: '2026-06-20T10:00:00.000Z', writer: 'w_1-abcdef', agent: 'codex', action: 'create' },
+    ...{ item_type: 'plan', item_id: `pln_${seq}`, entity_rev: 1, payload: { status: 'todo' }, ...more },
+  })}\n`;
+const attention = ({ replay }: View): number => boardOf(replay.projection).attention_required.total;
+const coldOf = (store: Store, saved: Cursor | null = null): View => viewed(store.open({ saved }));
+const why = (seen: Refresh): string => (seen.is === 'replayed' ? seen.why : seen.is);
+/** Ends the torn record of the data, so that lines can follow it. */
+const ended = (store: Store): Store => {
+  store.step(1);
+  return store;
+};
+
+describe('brainclaw check 3 and 4: what is appended', () => {
+  test('changes the board step by step, and a reader that starts then has the same', () => {
+    using store = brainclaw();
+    const journal = store.open();
+    viewed(journal);
+    for (const number of [1, 2, 3, 4]) {
+      const saved = journal.view?.replay.cursor ?? null;
+      store.step(number);
+      assert.equal(journal.refresh().is, 'grown');
+      const view = journal.view as View;
+      const { after } = stepAt(number);
+      const { projection, applied } = view.replay;
+      const board = boardOf(projection);
+      const plan = projection.ofType('plan').get('pln_9001')?.payload.status;
+      const action = projection.ofType('state').get('act_c0')?.payload.status;
+      assert.deepEqual(
+        {
+          ...{ applied, cursor: seqOf(view), entities: board.entities, attention_required: board.attention_required },
+          ...{ counts: board.counts, pln_9001: plan, hnd_last: projection.ofType('handoff').has('hnd_last') },
+          ...(number > 1 && { act_c0: action }),
+        },
+        after,
+      );
+      const cold = coldOf(store, saved);
+      assert.deepEqual(told(cold), told(view));
+      assert.equal(cold.continuity, 'same');
+      assert.deepEqual(journal.refresh(), { is: 'same' });
+    }
+  });
+
+  test('says which sections have changed', () => {
+    using store = brainclaw();
+    const journal = store.open();
+    const sections = (number: number): readonly string[] => {
+      store.step(number);
+      const seen = journal.refresh();
+      return seen.is === 'grown' ? [...seen.sections].sort() : [seen.is];
+    };
+    assert.deepEqual(why(journal.refresh()), 'first');
+    assert.deepEqual(sections(1), ['attention', 'backlog', 'in-progress', 'sprints', 'system']);
+    assert.deepEqual(sections(2), ['actions', 'attention']);
+    assert.deepEqual(sections(3), ['activity', 'handoffs', 'system']);
+    appendFileSync(
+      store.event(NEXT),
+      line(363, { action: 'run_progress', item_type: 'agent_run', payload: undefined }),
+    );
+    assert.deepEqual(journal.refresh(), { is: 'grown', records: 1, sections: new Set(['activity']) });
+  });
+
+  test('brainclaw check 5: byte by byte is told once, never early, with its text whole', () => {
+    using store = ended(brainclaw());
+    const journal = store.open();
+    const before = attention(viewed(journal));
+    const bytes = stepBytes(2);
+    for (const [index, byte] of bytes.entries()) {
+      appendFileSync(store.event(LAST), Buffer.of(byte));
+      assert.equal(attention(viewed(journal)), index === bytes.length - 1 ? before + 1 : before, `byte ${index}`);
+    }
+    const { prompt } = journal.view?.replay.projection.ofType('state').get('act_c0')?.payload ?? {};
+    assert.equal(prompt, 'Merge now? — 지금 병합 🌱');
+  });
+
+  test('a record that parses is not there without its newline', () => {
+    using store = ended(brainclaw());
+    const journal = store.open();
+    const before = told(viewed(journal));
+    const record = line(361).slice(0, -1);
+    appendFileSync(store.event(LAST), record);
+    const view = viewed(journal);
+    assert.equal(view.segments.at(-1)?.unfinished, record.length - 1);
+    assert.deepEqual({ ...told(view), segments: 0 }, { ...before, segments: 0 });
+    appendFileSync(store.event(LAST), '\n');
+    assert.equal(seqOf(viewed(journal)), 361);
+  });
+
+  test('the torn tail changes nothing', () => {
+    using store = brainclaw();
+    const view = viewed(store.open());
+    assert.deepEqual([view.segments.at(-1)?.name, seqOf(view)], [EXPECTED.tornTail.segment, 359]);
+    truncateSync(store.event(LAST), view.segments.at(-1)?.offset);
+    assert.deepEqual({ ...told(viewed(store.open())), segments: 0 }, { ...told(view), segments: 0 });
+  });
+});
+
+describe('brainclaw 2: what is wrong in a journal', () => {
+  test('is counted with its reason and place', () => {
+    using store = brainclaw();
+    const { replay, decoys } = viewed(store.open());
+    const { diagnosis } = replay;
+    assert.deepEqual(diagnosis.skippedBy, { 'not-json': 2, version: 1, seq: 1, payload: 1 });
+    assert.deepEqual([diagnosis.skipped, diagnosis.adjudicated, diagnosis.seqRepairs], [5, 2, 1]);
+    assert.deepEqual([diagnosis.duplicates, diagnosis.gaps, diagnosis.violations], [1, [], {}]);
+    assert.deepEqual(diagnosis.unknownActions, { some_future_verb: 1, mystery_signal: 1 });
+    assert.deepEqual(decoys, ['seg-00000001.jsonl.bak', 'seg-2.jsonl']);
+    assert.deepEqual(diagnosis.lastSkipped[0], { segment: LAST, byte: 44399, why: 'not-json' });
+  });
+
+  test('never ends the reading', () => {
+    using store = ended(brainclaw());
+    const before = viewed(store.open());
+    const file = store.event(LAST);
+    appendFileSync(
+      file,
+      Buffer.concat([Buffer.from('\n{"v":2,"seq":361,"summary":"'), Buffer.of(0xed, 0x95), Buffer.from('"}\n')]),
+    );
+    appendFileSync(file, Buffer.alloc(500, 0));
+    appendFileSync(file, '\n[]\n"x"\n\r\n');
+    for (const bad of [line(1e300), line(-1), line('9'), line(361.5), line(2 ** 60), line(361, { payload: [] })])
+      appendFileSync(file, bad);
+    appendFileSync(file, line(361, { action: 'no_such_verb', item_type: 'odd' }));
+    const view = viewed(store.open());
+    assert.equal(view.replay.applied, before.replay.applied + 1);
+    assert.equal(view.replay.projection.ofType('odd').size, 1);
+    assert.deepEqual(view.replay.diagnosis.skippedBy, {
+      ...{ 'not-json': 4, version: 1, seq: 6, payload: 2, 'not-utf8': 1, 'not-an-object': 2 },
+    });
+  });
+
+  test('a seq that is far ahead does not move the cursor', () => {
+    using store = ended(brainclaw());
+    const journal = store.open();
+    viewed(journal);
+    appendFileSync(store.event(LAST), line(4_000_000) + line(361));
+    const view = viewed(journal);
+    assert.equal(seqOf(view), 361);
+    assert.equal(view.replay.projection.ofType('plan').has('pln_4000000'), false);
+    assert.equal(view.replay.diagnosis.skippedBy['seq-too-far'], 1);
+    assert.deepEqual(told(coldOf(store)), told(view));
+  });
+
+  test('unless the next record goes on from it: the writer has it so', () => {
+    using store = ended(brainclaw());
+    const journal = store.open();
+    viewed(journal);
+    appendFileSync(store.event(LAST), line(4_000_000));
+    assert.equal(seqOf(viewed(journal)), 360);
+    appendFileSync(store.event(LAST), line(4_000_001));
+    const view = viewed(journal);
+    assert.equal(seqOf(view), 4_000_001);
+    assert.equal(view.replay.projection.ofType('plan').has('pln_4000000'), true);
+    assert.deepEqual(view.replay.diagnosis.gaps, [{ from: 361, to: 3_999_999 }]);
+    assert.equal(view.replay.diagnosis.skippedBy['seq-too-far'], undefined);
+    assert.deepEqual(told(coldOf(store)), told(view));
+  });
+
+  test('records that come late are no duplicates, and those without are', () => {
+    using store = ended(brainclaw());
+    appendFileSync(store.event(LAST), line(365) + line(362) + line(362) + line(361, { entity_rev: undefined }));
+    const { diagnosis } = viewed(store.open()).replay;
+    assert.deepEqual([diagnosis.duplicates, diagnosis.gaps], [2, [{ from: 363, to: 364 }]]);
+    assert.deepEqual(diagnosis.violations, { 'no-revision': 1 });
+  });
+
+  test('brainclaw check 6: meta.json says nothing', () => {
+    using store = brainclaw();
+    const all = told(viewed(store.open()));
+    for (const meta of ['{"next_seq":12,"active_segment":"seg-00000001.jsonl","entity_revs":{}}', 'not json', null]) {
+      if (meta === null) rmSync(store.event('meta.json'));
+      else writeFileSync(store.event('meta.json'), meta);
+      assert.deepEqual(told(viewed(store.open())), all);
+    }
+  });
+
+  test('a symlink is no segment, and what lies behind it is not read', () => {
+    using store = brainclaw();
+    symlinkSync(store.write('elsewhere', line(362)), store.event(NEXT));
+    const view = viewed(store.open());
+    assert.deepEqual([seqOf(view), view.decoys], [359, [NEXT, 'seg-00000001.jsonl.bak', 'seg-2.jsonl'].sort()]);
+  });
+
+  test('a segment in the middle that is gone is missed', () => {
+    using store = brainclaw();
+    rmSync(store.event('seg-00000122.jsonl'));
+    const view = viewed(store.open());
+    assert.deepEqual([view.isComplete, view.replay.missing], [false, [{ from: 122, to: 258 }]]);
+  });
+});
+
+describe('brainclaw 2: a journal that is not what it was', () => {
+  const restarted = (
+    change: (store: Store, journal: Journal) => void,
+  ): { seen: Refresh; journal: Journal; cold: View } => {
+    using store = ended(brainclaw());
+    const journal = store.open();
+    viewed(journal);
+    change(store, journal);
+    const saved = journal.view?.replay.cursor ?? null;
+    const seen = journal.refresh();
+    const cold = coldOf(store, saved);
+    assert.deepEqual(told(journal.view as View), told(cold));
+    assert.equal(journal.view?.continuity, cold.continuity);
+    return { seen, journal, cold };
+  };
+
+  test('parked and begun again with seq 1: cold, and not the same', () => {
+    const { seen, cold } = restarted(({ journal: events, root }) => {
+      renameSync(events, join(root, 'events.parked'));
+      cpSync(join(root, 'events.parked', 'checkpoints'), join(events, 'checkpoints'), { recursive: true });
+      writeFileSync(join(events, 'seg-00000001.jsonl'), line(1));
+    });
+    assert.deepEqual([why(seen), cold.continuity, seqOf(cold)], ['segment-replaced', 'other', 1]);
+  });
+
+  test('replaced by another file of its name', () => {
+    const { seen, cold } = restarted((store) => {
+      const bytes = readFileSync(store.event(LAST));
+      writeFileSync(store.event('copy'), bytes);
+      renameSync(store.event('copy'), store.event(LAST));
+    });
+    assert.deepEqual([why(seen), cold.continuity], ['segment-replaced', 'same']);
+  });
+
+  test('shorter than it was', () => {
+    const { seen, cold } = restarted((store) => truncateSync(store.event(LAST), 20_000));
+    assert.deepEqual([why(seen), cold.continuity], ['segment-shorter', 'other']);
+  });
+
+  test('written over in place with as much and more', () => {
+    const { seen, cold } = restarted((store) => {
+      const bytes = readFileSync(store.event(LAST), 'utf8').replaceAll('w_70004-', 'w_70005-');
+      writeFileSync(store.event(LAST), bytes + line(361));
+    });
+    assert.deepEqual([why(seen), cold.continuity], ['head-changed', 'other']);
+  });
+
+  test('an old segment that a slow writer still appends to', () => {
+    const { seen, cold } = restarted((store, journal) => {
+      store.step(2);
+      store.step(3);
+      viewed(journal);
+      appendFileSync(store.event(LAST), line(363));
+    });
+    assert.deepEqual([why(seen), cold.continuity], ['old-segment-changed', 'same']);
+  });
+
+  test('a segment before those that are known', () => {
+    const { seen } = restarted((store) => writeFileSync(store.event('seg-00000100.jsonl'), line(100)));
+    assert.equal(why(seen), 'segment-before');
+  });
+
+  test('a segment that is gone', () => {
+    const { seen, cold } = restarted((store) => rmSync(store.event('seg-00000001.jsonl')));
+    assert.deepEqual([why(seen), cold.isComplete], ['segment-gone', false]);
+  });
+
+  test('a mode that changes is no change', () => {
+    using store = brainclaw();
+    const journal = store.open();
+    viewed(journal);
+    writeFileSync(store.event(LAST), readFileSync(store.event(LAST)));
+    assert.deepEqual(journal.refresh(), { is: 'grown', records: 0, sections: new Set() });
+    assert.deepEqual(journal.refresh(), { is: 'same' });
+  });
+
+  test('off, on and off again', () => {
+    using store = brainclaw();
+    const journal = store.open();
+    const before = told(viewed(journal));
+    renameSync(store.journal, `${store.journal}.away`);
+    assert.deepEqual([journal.refresh(), journal.view], [{ is: 'off' }, null]);
+    renameSync(`${store.journal}.away`, store.journal);
+    const view = viewed(journal);
+    assert.deepEqual([told(view), view.continuity], [before, 'same']);
+  });
+
+  test('a cursor is of this journal or it is none', () => {
+    using store = brainclaw();
+    const saved = cursorOf(viewed(store.open()));
+    assert.deepEqual(cursorIn(JSON.parse(JSON.stringify(saved))), saved);
+    for (const [change, continuity] of [
+      [{}, 'same'],
+      [{ head_identity: 'x' }, 'other'],
+      [{ offset: saved.offset - 1 }, 'other'],
+      [{ segment: NEXT }, 'other'],
+      [{ seq: 400 }, 'other'],
+    ] as const)
+      assert.equal(coldOf(store, { ...saved, ...change }).continuity, continuity);
+    assert.equal(coldOf(store).continuity, 'none');
+    for (const bad of [null, [], 5, {}, { ...saved, seq: 1.5 }, { ...saved, offset: '1' }])
+      assert.equal(cursorIn(bad), null);
+  });
+});
+
+describe('brainclaw 9: the store', () => {
+  test('brainclaw check 8: is only read, and of it the segments alone', () => {
+    using store = brainclaw();
+    const { files, opened } = readOnlyFiles();
+    const journal = keepJournal(files, store.journal);
+    viewed(journal);
+    for (const number of [1, 2, 3, 4]) {
+      store.step(number);
+      viewed(journal);
+    }
+    const names = readdirSync(store.journal).filter((name) => /^seg-\d{8}\.jsonl$/.test(name));
+    assert.deepEqual([...new Set(opened)].sort(), names.map((name) => store.event(name)).sort());
+  });
+
+  test('is read on where the disk failed', () => {
+    using store = brainclaw();
+    const { files } = readOnlyFiles();
+    let left = 1;
+    const failing = new Proxy(files, {
+      get: (target, name) =>
+        name !== 'read'
+          ? Reflect.get(target, name)
+          : (fd: number, into: Uint8Array, position: number) => {
+              left -= 1;
+              if (left < 0) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+              return target.read(fd, into.subarray(0, 5000), position);
+            },
+    });
+    const journal = keepJournal(failing, store.journal);
+    assert.throws(() => journal.refresh(), { code: 'unreadable' });
+    left = 1e6;
+    viewed(journal);
+    for (const number of [1, 2]) {
+      store.step(number);
+      left = number;
+      assert.throws(() => journal.refresh(), { code: 'unreadable', message: /input\/output/ });
+      left = 1e6;
+      assert.deepEqual(told(viewed(journal)), told(coldOf(store)));
+    }
+  });
+});

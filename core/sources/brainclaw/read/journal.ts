@@ -1,0 +1,234 @@
+import { join } from 'node:path';
+import { ioFault, refusal } from '../../../state/index.ts';
+import { type Cursor, identityOf } from './cursor.ts';
+import { type Place, readLines } from './lines.ts';
+import { recordOf } from './record.ts';
+import { type Applied, type Base, type Replay, startReplay } from './replay.ts';
+import type { Section } from './sections.ts';
+import { type SegmentFile, type Segments, segmentsIn, stampOf } from './segments.ts';
+import { bytesAt, openFile, type ReadFiles } from './shelf.ts';
+
+export interface JournalOptions {
+  /** How far an earlier reader came; null: there was none, or it left nothing. */
+  readonly saved?: Cursor | null;
+  /** Records with a higher seq are left out. */
+  readonly until?: number | null;
+  /**
+   * Where a replay can begin when the first segments are gone, best first, asked for only then (brainclaw contract 3).
+   * @param first the lowest seq that a segment holds
+   */
+  readonly bases?: (first: number) => readonly Base[];
+}
+
+/** Why the journal was read from its start again. */
+export type Restart =
+  | 'first'
+  | 'segment-gone'
+  | 'segment-before'
+  | 'segment-replaced'
+  | 'segment-shorter'
+  | 'old-segment-changed'
+  | 'head-changed';
+
+export type Refresh =
+  | { readonly is: 'off' }
+  | { readonly is: 'same' }
+  | { readonly is: 'grown'; readonly records: number; readonly sections: ReadonlySet<Section> }
+  | { readonly is: 'replayed'; readonly why: Restart; readonly records: number };
+
+/** A journal as it was read last. */
+export interface View {
+  readonly replay: Replay;
+  /** The base it began from; null: from its first record. */
+  readonly base: Base | null;
+  /** `other`: not the journal that was read before. `none`: there was none before. */
+  readonly continuity: 'none' | 'same' | 'other';
+  readonly segments: readonly SegmentView[];
+  readonly decoys: readonly string[];
+  /** Whether all that there ever was is on the board; a base counts as that. */
+  readonly isComplete: boolean;
+}
+
+export interface SegmentView {
+  readonly name: string;
+  /** Bytes that are read. */
+  readonly offset: number;
+  /** Bytes after the last newline: a record that is being written, or was never finished. */
+  readonly unfinished: number;
+  /** Why it could not be read; null: it was. */
+  readonly unreadable: string | null;
+}
+
+/** Reads a journal, and then what is added to it. */
+export interface Journal {
+  /**
+   * Reads on. A journal that is not what it was is read from its start again, without a word (brainclaw contract 2, 9).
+   * @throws Fault `unreadable` when the disk does not let it; what was read stays as it was, and the next call goes on
+   */
+  refresh(): Refresh;
+  /** Null while the journal is off, and before the first refresh. */
+  readonly view: View | null;
+}
+
+interface Segment {
+  readonly file: SegmentFile;
+  stamp: string;
+  size: number;
+  readonly place: Place;
+  unfinished: number;
+  unreadable: string | null;
+}
+
+interface State {
+  readonly replay: Replay;
+  readonly base: Base | null;
+  readonly saved: Cursor | null;
+  readonly segments: Segment[];
+  decoys: readonly string[];
+}
+
+const ATTEMPTS = 4;
+
+/** @param directory the `events` of a store */
+export function keepJournal(files: ReadFiles, directory: string, options: JournalOptions = {}): Journal {
+  const { until = null, bases = () => [] } = options;
+  let saved = options.saved ?? null;
+  let state: State | null = null;
+
+  const lookAgain = (listing: Segments): Refresh | 'moved' => {
+    const why = state === null || isUnbegun(state, listing) ? 'first' : brokenBy(files, directory, state, listing);
+    if (state !== null && why === null) return advance(files, directory, state, listing);
+    saved = state?.replay.cursor ?? saved;
+    const next = replayed(listing);
+    if (next === 'moved') return next;
+    state = next;
+    next.replay.changedSections();
+    return { is: 'replayed', why: why ?? 'first', records: next.replay.applied };
+  };
+
+  const replayed = (listing: Segments): State | 'moved' => {
+    const first = listing.files[0]?.first ?? 1;
+    for (const base of [...(first > 1 ? bases(first) : []), null]) {
+      const replay = startReplay({ until, saved, base });
+      const next: State = { replay, base, saved, segments: [], decoys: [] };
+      if (advance(files, directory, next, listing) === 'moved') return 'moved';
+      if (replay.foundBase) return next;
+    }
+    throw new Error('a replay without a base needs none');
+  };
+
+  return {
+    refresh: () => {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        const listing = segmentsIn(files, directory);
+        if (listing === null) {
+          saved = state?.replay.cursor ?? saved;
+          state = null;
+          return { is: 'off' };
+        }
+        const seen = lookAgain(listing);
+        if (seen !== 'moved') return seen;
+      }
+      throw refusal(directory, 'its segments change faster than they can be read', 'unreadable');
+    },
+    get view() {
+      return state === null ? null : viewOf(state);
+    },
+  };
+}
+
+function viewOf({ replay, base, saved, segments, decoys }: State): View {
+  return {
+    replay,
+    base,
+    continuity: saved === null ? 'none' : replay.foundSaved ? 'same' : 'other',
+    segments: segments.map(({ file, place, unfinished, unreadable }) => ({
+      ...{ name: file.name, offset: place.offset, unfinished, unreadable },
+    })),
+    decoys,
+    isComplete: replay.missing.length === 0 && segments.every(({ unreadable }) => unreadable === null),
+  };
+}
+
+/** Only the first segments there are say whether a base is needed. */
+const isUnbegun = ({ segments }: State, listing: Segments): boolean =>
+  segments.length === 0 && listing.files.length > 0;
+
+/** Why what was read so far is not what a replay would read now; null: it is. */
+function brokenBy(files: ReadFiles, directory: string, state: State, listing: Segments): Restart | null {
+  const { segments } = state;
+  for (const [index, known] of segments.entries()) {
+    const now = listing.files[index];
+    if (now?.name !== known.file.name)
+      return now !== undefined && now.name < known.file.name ? 'segment-before' : 'segment-gone';
+    if (now.stat.ino !== known.file.stat.ino || now.stat.dev !== known.file.stat.dev) return 'segment-replaced';
+    if (stampOf(now.stat) === known.stamp) continue;
+    if (now.stat.size < known.place.offset + known.unfinished) return 'segment-shorter';
+    if (known.unreadable !== null) return 'segment-replaced';
+    if (index < segments.length - 1 && now.stat.size !== known.size) return 'old-segment-changed';
+    const { head } = state.replay;
+    if (head?.segment === now.name && !isThere(files, join(directory, now.name), head)) return 'head-changed';
+  }
+  return null;
+}
+
+/** Whether a record still lies where it was read. */
+function isThere(files: ReadFiles, path: string, { record, start, end }: Applied): boolean {
+  const opened = openFile(files, path);
+  if (opened.is !== 'open') return false;
+  try {
+    const line = bytesAt(files, opened.fd, start, end - start).toString('utf8');
+    const read = line.endsWith('\n') ? recordOf(line.slice(0, -1)) : null;
+    return read?.is === 'record' && identityOf(read.record) === identityOf(record);
+  } catch (error) {
+    throw ioFault(error, path, 'unreadable');
+  } finally {
+    files.close(opened.fd);
+  }
+}
+
+/** Reads what the segments have that is not read yet. `moved`: one of them is not what was listed. */
+function advance(files: ReadFiles, directory: string, state: State, listing: Segments): Refresh | 'moved' {
+  const { replay, segments } = state;
+  const before = replay.applied;
+  let isSame = state.decoys.length === listing.decoys.length;
+  state.decoys = listing.decoys;
+  for (const [index, file] of listing.files.entries()) {
+    let segment = segments[index];
+    if (segment === undefined) {
+      segment = { file, stamp: '', size: 0, place: { offset: 0, passing: false }, unfinished: 0, unreadable: null };
+      segments.push(segment);
+      replay.enter(file.first);
+    }
+    if (segment.stamp === stampOf(file.stat)) continue;
+    isSame = false;
+    if (!readOn(files, directory, segment, replay)) return 'moved';
+  }
+  return isSame
+    ? { is: 'same' }
+    : { is: 'grown', records: replay.applied - before, sections: replay.changedSections() };
+}
+
+/** @returns false when it is another file by now, or none */
+function readOn(files: ReadFiles, directory: string, segment: Segment, replay: Replay): boolean {
+  const { name, stat } = segment.file;
+  const path = join(directory, name);
+  const opened = openFile(files, path);
+  if (opened.is === 'absent') return false;
+  if (opened.is === 'refused') {
+    segment.unreadable = opened.why;
+    segment.stamp = stampOf(stat);
+    return true;
+  }
+  try {
+    if (opened.stat.ino !== stat.ino || opened.stat.dev !== stat.dev) return false;
+    segment.unfinished = readLines(files, opened.fd, segment.place, (line) => replay.take(name, line));
+    segment.stamp = stampOf(opened.stat);
+    segment.size = Math.max(opened.stat.size, segment.place.offset + segment.unfinished);
+    return true;
+  } catch (error) {
+    throw ioFault(error, path, 'unreadable');
+  } finally {
+    files.close(opened.fd);
+  }
+}

@@ -1,0 +1,144 @@
+import type { Span } from '../../../model/index.ts';
+import { classOf, isKnownAction } from './classes.ts';
+import type { JournalRecord, Refusal } from './record.ts';
+import { shortened } from './trim.ts';
+
+/** A line that is no record. */
+export interface Skipped {
+  readonly segment: string;
+  /** Of its first byte in the segment. */
+  readonly byte: number;
+  readonly why: Refusal;
+}
+
+/** How a record breaks the rules of its class; the board takes of it what there is. */
+export type Violation = 'no-item-id' | 'no-payload' | 'no-revision' | 'payload-elsewhere';
+
+/** What is wrong with a journal, for the doctor. Everything in it is bounded, whatever the journal holds. */
+export interface Diagnosis {
+  /** Lines that are no records, without the unfinished one at the end. */
+  readonly skipped: number;
+  readonly skippedBy: Readonly<Partial<Record<Refusal, number>>>;
+  /** The last ones. */
+  readonly lastSkipped: readonly Skipped[];
+  /** Skipped lines that a later note of a writer accounts for. */
+  readonly adjudicated: number;
+  /** Records with a seq that an earlier one had. */
+  readonly duplicates: number;
+  /** Seqs that no record has, ascending, the last ones. */
+  readonly gaps: readonly Span[];
+  readonly seqRepairs: number;
+  readonly violations: Readonly<Partial<Record<Violation, number>>>;
+  /** Actions that are not in the table. */
+  readonly unknownActions: Readonly<Record<string, number>>;
+}
+
+export interface Ledger {
+  skip(segment: string, byte: number, why: Refusal): void;
+  /** The last one skipped was a record after all. */
+  unskip(): void;
+  record(record: JournalRecord): void;
+  /** The highest seq so far is at least this one, and what lies below is no gap. */
+  startAt(seq: number): void;
+  readonly diagnosis: Diagnosis;
+}
+
+const MOST_SKIPPED = 64;
+const MOST_GAPS = 64;
+const MOST_ACTIONS = 64;
+const MOST_ACTION = 64;
+
+export function emptyLedger(): Ledger {
+  const skippedBy = new Map<Refusal, number>();
+  const violations = new Map<Violation, number>();
+  const unknown = new Map<string, number>();
+  const last: (Skipped & { explained: boolean })[] = [];
+  let gaps: Span[] = [];
+  let head = 0;
+  let adjudicated = 0;
+  let duplicates = 0;
+  let seqRepairs = 0;
+
+  const seqOf = (seq: number): void => {
+    if (seq > head) {
+      if (seq > head + 1) gaps = [...gaps, { from: head + 1, to: seq - 1 }].slice(-MOST_GAPS);
+      head = seq;
+      return;
+    }
+    const late = gaps.findIndex(({ from, to }) => from <= seq && seq <= to);
+    const gap = gaps[late];
+    if (gap === undefined) duplicates += 1;
+    else {
+      const rest = [
+        { from: gap.from, to: seq - 1 },
+        { from: seq + 1, to: gap.to },
+      ];
+      gaps = gaps.toSpliced(late, 1, ...rest.filter(({ from, to }) => from <= to));
+    }
+  };
+
+  const adjudicate = ({ payload }: JournalRecord): void => {
+    const { segment, byte_start: start, byte_end: end } = payload ?? {};
+    if (typeof start !== 'number' || typeof end !== 'number') return;
+    for (const one of last) {
+      if (one.explained || one.segment !== segment || one.byte < start || one.byte >= end) continue;
+      one.explained = true;
+      adjudicated += 1;
+    }
+  };
+
+  return {
+    skip: (segment, byte, why) => {
+      add(skippedBy, why);
+      last.push({ segment, byte, why, explained: false });
+      if (last.length > MOST_SKIPPED) last.shift();
+    },
+    unskip: () => {
+      const one = last.pop();
+      if (one !== undefined) add(skippedBy, one.why, -1);
+    },
+    record: (record) => {
+      seqOf(record.seq);
+      const { action, payload } = record;
+      for (const violation of violationsOf(record)) add(violations, violation);
+      if (action === 'seq_repair') seqRepairs += 1;
+      else if (action === 'journal_note' && payload?.kind === 'torn_tail_adjudicated') adjudicate(record);
+      if (isKnownAction(action)) return;
+      const name = shortened(action, MOST_ACTION);
+      if (unknown.has(name) || unknown.size < MOST_ACTIONS) add(unknown, name);
+    },
+    startAt: (seq) => {
+      head = Math.max(head, seq);
+    },
+    get diagnosis() {
+      return {
+        skipped: [...skippedBy.values()].reduce((sum, count) => sum + count, 0),
+        skippedBy: Object.fromEntries([...skippedBy].filter(([, count]) => count > 0)),
+        lastSkipped: last.map(({ segment, byte, why }) => ({ segment, byte, why })),
+        adjudicated,
+        duplicates,
+        gaps,
+        seqRepairs,
+        violations: Object.fromEntries(violations),
+        unknownActions: Object.fromEntries(unknown),
+      };
+    },
+  };
+}
+
+/** The rules of the classes, which writers only count, so that such records do reach the disk (brainclaw contract 1). */
+function violationsOf({ action, item_id, entity_rev, payload, payload_ref }: JournalRecord): readonly Violation[] {
+  const found: Violation[] = [];
+  if (payload_ref !== null) found.push('payload-elsewhere');
+  const eventClass = classOf(action);
+  const isState = eventClass === 'entity-state';
+  if (!isState && eventClass !== 'tombstone') return found;
+  if (item_id === null) found.push('no-item-id');
+  if (entity_rev === null) found.push('no-revision');
+  if (isState && payload === null) found.push('no-payload');
+  return found;
+}
+
+function add<K>(counts: Map<K, number>, key: K, by = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
+}

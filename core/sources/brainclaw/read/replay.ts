@@ -1,0 +1,164 @@
+import type { Span } from '../../../model/index.ts';
+import { type Cursor, identityOf } from './cursor.ts';
+import { type Diagnosis, emptyLedger } from './ledger.ts';
+import type { Line } from './lines.ts';
+import { type Entity, emptyProjection, type Projection } from './projection.ts';
+import { type JournalRecord, recordOf } from './record.ts';
+import { type Section, sectionsOf } from './sections.ts';
+
+/** A seq that is further ahead than this is believed only when the next record goes on from it. */
+export const FAR = 10_000;
+const MOST_MISSING = 64;
+
+/** The items at some record, from which a replay can begin. */
+export interface Base {
+  readonly seq: number;
+  readonly headIdentity: string;
+  readonly entities: readonly Pick<Entity, 'item_type' | 'item_id' | 'entity_rev' | 'payload'>[];
+}
+
+export interface ReplayOptions {
+  /** Records with a higher seq are left out; null: none. */
+  readonly until: number | null;
+  /** Looked for, to say whether this is the same journal. */
+  readonly saved: Cursor | null;
+  /** The lines up to and with its head are not applied. */
+  readonly base: Base | null;
+}
+
+/** A record and where it lies. */
+export interface Applied {
+  readonly record: JournalRecord;
+  readonly segment: string;
+  /** Bytes of the line in the segment; `end` is the one after its newline. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The lines of a journal from the first on, in the order of segments and lines, and what has become of them. */
+export interface Replay {
+  readonly projection: Projection;
+  /** The lines of another segment follow. @param first the seq in its name */
+  enter(first: number): void;
+  take(segment: string, line: Line): void;
+  /** Records that were applied. */
+  readonly applied: number;
+  /** Null before the first record. */
+  readonly cursor: Cursor | null;
+  /** Where the last record applied lies. */
+  readonly head: Applied | null;
+  /** Of the first record there is: names the journal. Null before it. */
+  readonly identity: string | null;
+  /** Whether the saved cursor stands where it says. */
+  readonly foundSaved: boolean;
+  /** Whether the head of the base was met, without which nothing is applied. */
+  readonly foundBase: boolean;
+  readonly affectedTypes: ReadonlySet<string>;
+  readonly diagnosis: Diagnosis;
+  /** Seqs that no segment holds, by the names of those there are, the last ones: what they did is not on the board. */
+  readonly missing: readonly Span[];
+  /** The sections that have changed since this was last asked. */
+  changedSections(): ReadonlySet<Section>;
+}
+
+export function startReplay({ until, saved, base }: ReplayOptions): Replay {
+  const projection = emptyProjection();
+  for (const entity of base?.entities ?? []) projection.seed(entity);
+  const ledger = emptyLedger();
+  const affected = new Set<string>();
+  let sections = new Set<Section>();
+  let highest = base?.seq ?? 0;
+  let applied = 0;
+  let head: Applied | null = null;
+  let identity: string | null = null;
+  let foundSaved = false;
+  let foundBase = base === null;
+  let reached = 0;
+  let first = 1;
+  let isFirst = true;
+  let missing: Span[] = [];
+  /** Was far ahead; skipped for now. */
+  let held: Applied | null = null;
+
+  const apply = (one: Applied): void => {
+    const { record, segment, end } = one;
+    reached = Math.max(reached, record.seq);
+    if (until !== null && record.seq > until) return;
+    ledger.record(record);
+    identity ??= identityOf(record);
+    if (saved !== null && end === saved.offset && segment === saved.segment)
+      foundSaved = identityOf(record) === saved.head_identity;
+    if (!foundBase) {
+      foundBase = record.seq === base?.seq && identityOf(record) === base.headIdentity;
+      if (foundBase) head = one;
+      return;
+    }
+    const effect = projection.apply(record);
+    if (effect.is === 'changed') {
+      affected.add(effect.itemType);
+      for (const section of sectionsOf(effect.itemType)) sections.add(section);
+    } else if (effect.is === 'activity') sections.add('activity');
+    applied += 1;
+    highest = Math.max(highest, record.seq);
+    head = one;
+  };
+
+  return {
+    projection,
+    enter: (next) => {
+      const known = isFirst && base === null ? 0 : isFirst ? Math.max(next - 1, base?.seq ?? 0) : reached;
+      if (next > known + 1) missing = [...missing, { from: known + 1, to: next - 1 }].slice(-MOST_MISSING);
+      if (isFirst) ledger.startAt(next - 1);
+      isFirst = false;
+      first = next;
+    },
+    take: (segment, line) => {
+      const read = line.is === 'line' ? recordOf(line.text) : { is: 'refused' as const, why: line.is };
+      if (read.is === 'refused') return ledger.skip(segment, line.start, read.why);
+      const { record } = read;
+      const one: Applied = { record, segment, start: line.start, end: line.end };
+      const before = held;
+      held = null;
+      if (record.seq <= Math.max(reached, first - 1) + FAR) return apply(one);
+      if (before !== null && record.seq === before.record.seq + 1) {
+        ledger.unskip();
+        apply(before);
+        return apply(one);
+      }
+      ledger.skip(segment, line.start, 'seq-too-far');
+      held = one;
+    },
+    get applied() {
+      return applied;
+    },
+    get cursor() {
+      if (head === null) return null;
+      const { record, segment, end } = head;
+      return { seq: highest, segment, offset: end, head_identity: identityOf(record) };
+    },
+    get head() {
+      return head;
+    },
+    get identity() {
+      return identity;
+    },
+    get foundSaved() {
+      return foundSaved && highest >= (saved?.seq ?? 0);
+    },
+    get foundBase() {
+      return foundBase;
+    },
+    affectedTypes: affected,
+    get diagnosis() {
+      return ledger.diagnosis;
+    },
+    get missing() {
+      return missing;
+    },
+    changedSections: () => {
+      const changed = sections;
+      sections = new Set();
+      return changed;
+    },
+  };
+}

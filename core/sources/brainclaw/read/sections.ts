@@ -1,0 +1,32 @@
+/** Parts of a board, by the names that the reference has for them (observer protocol 6.2). */
+export type Section =
+  | 'attention'
+  | 'in-progress'
+  | 'sprints'
+  | 'backlog'
+  | 'system'
+  | 'agents'
+  | 'candidates'
+  | 'activity'
+  | 'actions'
+  | 'handoffs'
+  | 'traps';
+
+const KNOWLEDGE: readonly Section[] = ['system', 'traps'];
+
+const BY_TYPE: ReadonlyMap<string, readonly Section[]> = new Map<string, readonly Section[]>([
+  ['plan', ['in-progress', 'sprints', 'backlog', 'attention', 'system']],
+  ['claim', ['in-progress', 'agents']],
+  ['assignment', ['in-progress', 'attention']],
+  ['agent_run', ['in-progress', 'attention', 'agents']],
+  ['candidate', ['attention', 'candidates']],
+  ['state', ['attention', 'actions']],
+  ['constraint', KNOWLEDGE],
+  ['decision', KNOWLEDGE],
+  ['trap', KNOWLEDGE],
+  ['handoff', ['activity', 'handoffs', 'system']],
+  ['sequence', ['sprints']],
+]);
+
+/** The sections that change with an item of this type (brainclaw contract 4). None for a type that no section shows. */
+export const sectionsOf = (itemType: string): readonly Section[] => BY_TYPE.get(itemType) ?? [];

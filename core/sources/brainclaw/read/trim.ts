@@ -1,0 +1,44 @@
+import type { Fields } from './record.ts';
+
+/** Characters of a text that are kept. */
+export const MOST_TEXT = 4096;
+/** Entries of a list that are kept. */
+export const MOST_ENTRIES = 100;
+/** Characters of a text in a list that are kept. */
+const MOST_IN_LIST = 512;
+
+/**
+ * A payload as the board keeps it: long texts and lists cut, objects in it dropped; of a list the objects are kept, cut
+ * in the same way (brainclaw contract 4). What is left holds on to nothing of the line it came from.
+ */
+export function trimmed(payload: Fields): Fields {
+  return fieldsOf(payload, MOST_TEXT, (list) => list.slice(0, MOST_ENTRIES).flatMap(entryOf));
+}
+
+function entryOf(value: unknown): unknown[] {
+  if (typeof value === 'string') return [shortened(value, MOST_IN_LIST)];
+  if (typeof value !== 'object' || value === null) return [value];
+  return Array.isArray(value) ? [] : [fieldsOf(value as Fields, MOST_IN_LIST, () => null)];
+}
+
+function fieldsOf(fields: Fields, most: number, list: (entries: unknown[]) => unknown[] | null): Fields {
+  const kept: Record<string, unknown> = {};
+  for (const key of Object.keys(fields)) {
+    if (key === '__proto__') continue;
+    const value = fields[key];
+    if (typeof value === 'string') kept[key] = shortened(value, most);
+    else if (typeof value !== 'object' || value === null) kept[key] = value;
+    else if (Array.isArray(value)) {
+      const entries = list(value);
+      if (entries !== null) kept[key] = entries;
+    }
+  }
+  return kept;
+}
+
+/** A text of its own: a slice would keep all of the long one in memory. A character that is cut in two is left out. */
+export function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const isHalf = (text.charCodeAt(most - 1) & 0xfc00) === 0xd800;
+  return Buffer.from(text.slice(0, isHalf ? most - 1 : most), 'utf8').toString('utf8');
+}
