@@ -155,6 +155,24 @@ describe('brainclaw 4: the projection', () => {
     assert.deepEqual(rest, { nothing: null, flag: true });
   });
 
+  test('trims for any one reason, and copies nothing that is small', () => {
+    const small = {
+      text: 'x'.repeat(4096),
+      tags: ['a', 1, null],
+      list: Array.from({ length: 100 }, () => 'y'.repeat(512)),
+    };
+    assert.equal(trimmed(small), small);
+    for (const [payload, kept] of [
+      [{ text: 'x'.repeat(4097) }, { text: 'x'.repeat(4096) }],
+      [{ list: Array.from({ length: 101 }, () => 1) }, { list: Array.from({ length: 100 }, () => 1) }],
+      [{ list: ['y'.repeat(513)] }, { list: ['y'.repeat(512)] }],
+      [{ list: [{ a: { b: 1 } }] }, { list: [{}] }],
+      [{ list: [[1]] }, { list: [] }],
+      [{ snapshot: {} }, {}],
+    ])
+      assert.deepEqual(trimmed(payload as Fields), kept);
+  });
+
   test('counts what asks for a person as the reference does', () => {
     const projection = emptyProjection();
     const put = (item: string, payload: Fields): unknown => projection.apply(record('create', item, payload));

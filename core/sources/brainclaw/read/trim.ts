@@ -12,7 +12,27 @@ const MOST_IN_LIST = 512;
  * in the same way (brainclaw contract 4). What is left holds on to nothing of the line it came from.
  */
 export function trimmed(payload: Fields): Fields {
-  return fieldsOf(payload, MOST_TEXT, (list) => list.slice(0, MOST_ENTRIES).flatMap(entryOf));
+  return isSmall(payload)
+    ? payload
+    : fieldsOf(payload, MOST_TEXT, (list) => list.slice(0, MOST_ENTRIES).flatMap(entryOf));
+}
+
+/** Nothing of it would be cut or dropped: most payloads are so, and a copy of each would take a third of a replay. */
+function isSmall(payload: Fields): boolean {
+  for (const key in payload) {
+    const value = payload[key];
+    if (typeof value === 'string') {
+      if (value.length > MOST_TEXT) return false;
+    } else if (typeof value === 'object' && value !== null) {
+      if (key === '__proto__' || !Array.isArray(value) || value.length > MOST_ENTRIES || !value.every(isSmallEntry))
+        return false;
+    }
+  }
+  return true;
+}
+
+function isSmallEntry(value: unknown): boolean {
+  return typeof value === 'string' ? value.length <= MOST_IN_LIST : typeof value !== 'object' || value === null;
 }
 
 function entryOf(value: unknown): unknown[] {
