@@ -49,6 +49,7 @@ async function watched(count: number) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const settings = { primary: { is: 'local' }, garden: { is: 'auto', store } };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(settings), { mode: 0o600 });
+  await sleep(1000); // what was written just now is not taken for granted
   const tray = await startTray(home);
   const eventsOf = (id: string): string => join(home, 'hivebar', 'events', `events.${stemOf(`garden-${id}`)}.ndjson`);
   for (const id of citizens) await until(`armed of ${id}`, () => fileText(eventsOf(id))?.includes('"armed"'));

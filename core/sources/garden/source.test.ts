@@ -4,7 +4,15 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, w
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
-import { doorbell, EXPECTED, type Garden, garden, handAt, idOf } from '../../../test/kit/garden-store.ts';
+import {
+  doorbell,
+  EXPECTED,
+  fillLiveMarkers,
+  type Garden,
+  garden,
+  handAt,
+  idOf,
+} from '../../../test/kit/garden-store.ts';
 import { exactly, type Known } from '../../model/index.ts';
 import { type Files, type Log, realFiles, silentLog } from '../../ports/index.ts';
 import { realDisk } from '../../state/index.ts';
@@ -337,12 +345,50 @@ describe('what did not change is not read again', () => {
   test('right after a change nothing is taken for granted, since a later one has the same time', async () => {
     using store = garden('store');
     const id = idOf('cc-mixed');
-    const { stems, calls, items } = rig(store, { at: Date.now() });
-    const all = told(await items(id));
-    await items(id, all);
-    calls();
-    await stems(id, all);
-    assert.ok(calls() > 5);
+    let lists = 0;
+    const readdir: Files['readdir'] = (path) => {
+      if (path === boxOf(store, id)) lists += 1;
+      return realFiles.readdir(path);
+    };
+    const fresh = rig(store, { at: Date.now(), files: { readdir } });
+    await fresh.stems(id);
+    await fresh.stems(id);
+    assert.equal(lists, 2);
+    const old = rig(store, { files: { readdir } });
+    await old.stems(id);
+    await old.stems(id);
+    assert.equal(lists, 3);
+  });
+
+  test('the pending list has the counts of what is as it was, and sends to look wherever it is not', async () => {
+    using store = garden('store');
+    let isRunning = false;
+    const processes: GardenOptions['asks']['processes'] = async (pids) =>
+      new Map(pids.map((pid) => [pid, isRunning ? { is: 'running', startKey: 'linux:1' } : { is: 'gone' }]));
+    fillLiveMarkers(store, 4321, 'linux:1');
+    const { source } = rig(store, { asks: { ...NOBODY, processes } });
+    const unknown = async (): Promise<readonly string[]> =>
+      [...((await source.pending?.once(never))?.of ?? [])].flatMap(([id, { unread }]) =>
+        unread.is === 'exact' ? [] : [id],
+      );
+    const lookAt = async (id: string) => await source.look(source.named(id), UNSET, never);
+    const all = (await source.personas(never)).map(({ address }) => address);
+    assert.deepEqual(await unknown(), all, 'nobody was looked at');
+    for (const id of all) await lookAt(id);
+    assert.deepEqual(await unknown(), []);
+    const levels = await source.pending?.once(never);
+    assert.deepEqual(levels?.of.get(idOf('cc-mixed')), { unread: exactly(3), urgent: exactly(0) });
+    doorbell(store.places, idOf('cc-mixed'));
+    assert.deepEqual(await unknown(), [idOf('cc-mixed')]);
+    await lookAt(idOf('cc-mixed'));
+    isRunning = true;
+    assert.deepEqual(await unknown(), [idOf('cc-enqueued'), idOf('agy-direct')]);
+    assert.equal((await lookAt(idOf('cc-enqueued'))).vital.is, 'live');
+    assert.equal((await lookAt(idOf('agy-direct'))).vital.is, 'live');
+    assert.deepEqual(await unknown(), []);
+    rmSync(join(store.places.sessions, `${idOf('cc-mixed')}.meta.json`));
+    assert.deepEqual(await unknown(), [idOf('cc-mixed')], 'it goes with a look');
+    assert.deepEqual(await unknown(), []);
   });
 
   test('records: one stat, until one comes, goes, or is written over', async () => {
