@@ -1,6 +1,8 @@
 export { type Attention, type AttentionItem, attentionItems, attentionOf, statusOf, type Why } from './attention.ts';
 export { type Board, boardOf, type Counts, type Slot } from './board.ts';
+export { type Base, type Bases, basesIn, type RefusedBase, type SeedItem } from './checkpoint.ts';
 export { CLASSES, classOf, type EventClass, isKnownAction } from './classes.ts';
+export { configOf, readConfig, type StoreConfig } from './config.ts';
 export { type Cursor, cursorIn, identityOf } from './cursor.ts';
 export {
   type Journal,
@@ -15,6 +17,6 @@ export type { Diagnosis, Skipped, Violation } from './ledger.ts';
 export { MOST_LINE } from './lines.ts';
 export { type Activity, type Entity, MOST_ACTIVITY, type Projection } from './projection.ts';
 export { type Fields, type JournalRecord, type RecordRead, type Refusal, recordOf } from './record.ts';
-export { type Base, FAR, type Replay } from './replay.ts';
+export { FAR, type Replay } from './replay.ts';
 export { type Section, sectionsOf } from './sections.ts';
 export type { ReadFiles } from './shelf.ts';

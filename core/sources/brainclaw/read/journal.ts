@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { ioFault, refusal } from '../../../state/index.ts';
+import type { Base, Bases, RefusedBase } from './checkpoint.ts';
 import { type Cursor, identityOf } from './cursor.ts';
 import { type Place, readLines } from './lines.ts';
 import { recordOf } from './record.ts';
-import { type Applied, type Base, type Replay, startReplay } from './replay.ts';
+import { type Applied, type Replay, startReplay } from './replay.ts';
 import type { Section } from './sections.ts';
 import { type SegmentFile, type Segments, segmentsIn, stampOf } from './segments.ts';
 import { bytesAt, openFile, type ReadFiles } from './shelf.ts';
@@ -14,10 +15,10 @@ export interface JournalOptions {
   /** Records with a higher seq are left out. */
   readonly until?: number | null;
   /**
-   * Where a replay can begin when the first segments are gone, best first, asked for only then (brainclaw contract 3).
+   * Where a replay can begin when the first segments are gone, asked for only then (brainclaw contract 3).
    * @param first the lowest seq that a segment holds
    */
-  readonly bases?: (first: number) => readonly Base[];
+  readonly bases?: (first: number) => Bases;
 }
 
 /** Why the journal was read from its start again. */
@@ -39,8 +40,10 @@ export type Refresh =
 /** A journal as it was read last. */
 export interface View {
   readonly replay: Replay;
-  /** The base it began from; null: from its first record. */
-  readonly base: Base | null;
+  /** The checkpoint it began from; null: from its first record. */
+  readonly base: Pick<Base, 'name' | 'seq'> | null;
+  /** Checkpoints that would have been needed, and were not believed. */
+  readonly refusedBases: readonly RefusedBase[];
   /** `other`: not the journal that was read before. `none`: there was none before. */
   readonly continuity: 'none' | 'same' | 'other';
   readonly segments: readonly SegmentView[];
@@ -81,17 +84,19 @@ interface Segment {
 
 interface State {
   readonly replay: Replay;
-  readonly base: Base | null;
+  readonly base: View['base'];
+  readonly refusedBases: readonly RefusedBase[];
   readonly saved: Cursor | null;
   readonly segments: Segment[];
   decoys: readonly string[];
 }
 
 const ATTEMPTS = 4;
+const NO_BASES: Bases = { bases: [], refused: [] };
 
 /** @param directory the `events` of a store */
 export function keepJournal(files: ReadFiles, directory: string, options: JournalOptions = {}): Journal {
-  const { until = null, bases = () => [] } = options;
+  const { until = null, bases = () => NO_BASES } = options;
   let saved = options.saved ?? null;
   let state: State | null = null;
 
@@ -108,11 +113,17 @@ export function keepJournal(files: ReadFiles, directory: string, options: Journa
 
   const replayed = (listing: Segments): State | 'moved' => {
     const first = listing.files[0]?.first ?? 1;
-    for (const base of [...(first > 1 ? bases(first) : []), null]) {
+    const found = first > 1 ? bases(first) : NO_BASES;
+    const refusedBases = [...found.refused];
+    for (const base of [...found.bases, null]) {
+      if (base !== null && until !== null && base.seq > until) continue;
       const replay = startReplay({ until, saved, base });
-      const next: State = { replay, base, saved, segments: [], decoys: [] };
+      const from = base === null ? null : { name: base.name, seq: base.seq };
+      const next: State = { replay, base: from, refusedBases, saved, segments: [], decoys: [] };
       if (advance(files, directory, next, listing) === 'moved') return 'moved';
       if (replay.foundBase) return next;
+      if (base !== null)
+        refusedBases.push({ name: base.name, why: 'the journal does not have the record it ends with' });
     }
     throw new Error('a replay without a base needs none');
   };
@@ -137,10 +148,11 @@ export function keepJournal(files: ReadFiles, directory: string, options: Journa
   };
 }
 
-function viewOf({ replay, base, saved, segments, decoys }: State): View {
+function viewOf({ replay, base, refusedBases, saved, segments, decoys }: State): View {
   return {
     replay,
     base,
+    refusedBases,
     continuity: saved === null ? 'none' : replay.foundSaved ? 'same' : 'other',
     segments: segments.map(({ file, place, unfinished, unreadable }) => ({
       ...{ name: file.name, offset: place.offset, unfinished, unreadable },

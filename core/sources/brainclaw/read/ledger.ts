@@ -12,7 +12,7 @@ export interface Skipped {
 }
 
 /** How a record breaks the rules of its class; the board takes of it what there is. */
-export type Violation = 'no-item-id' | 'no-payload' | 'no-revision' | 'payload-elsewhere';
+export type Violation = 'no-item-id' | 'no-payload' | 'no-revision' | 'payload-elsewhere' | 'payload-forbidden';
 
 /** What is wrong with a journal, for the doctor. Everything in it is bounded, whatever the journal holds. */
 export interface Diagnosis {
@@ -135,6 +135,7 @@ function violationsOf({ action, item_id, entity_rev, payload, payload_ref }: Jou
   if (!isState && eventClass !== 'tombstone') return found;
   if (item_id === null) found.push('no-item-id');
   if (entity_rev === null) found.push('no-revision');
+  if (!isState && payload !== null) found.push('payload-forbidden');
   if (isState && payload === null) found.push('no-payload');
   return found;
 }

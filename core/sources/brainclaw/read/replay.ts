@@ -1,8 +1,9 @@
 import type { Span } from '../../../model/index.ts';
+import type { Base } from './checkpoint.ts';
 import { type Cursor, identityOf } from './cursor.ts';
 import { type Diagnosis, emptyLedger } from './ledger.ts';
 import type { Line } from './lines.ts';
-import { type Entity, emptyProjection, type Projection } from './projection.ts';
+import { emptyProjection, type Projection } from './projection.ts';
 import { type JournalRecord, recordOf } from './record.ts';
 import { type Section, sectionsOf } from './sections.ts';
 
@@ -10,19 +11,12 @@ import { type Section, sectionsOf } from './sections.ts';
 export const FAR = 10_000;
 const MOST_MISSING = 64;
 
-/** The items at some record, from which a replay can begin. */
-export interface Base {
-  readonly seq: number;
-  readonly headIdentity: string;
-  readonly entities: readonly Pick<Entity, 'item_type' | 'item_id' | 'entity_rev' | 'payload'>[];
-}
-
 export interface ReplayOptions {
   /** Records with a higher seq are left out; null: none. */
   readonly until: number | null;
   /** Looked for, to say whether this is the same journal. */
   readonly saved: Cursor | null;
-  /** The lines up to and with its head are not applied. */
+  /** The lines up to and with its anchor are not applied. */
   readonly base: Base | null;
 }
 
@@ -51,7 +45,7 @@ export interface Replay {
   readonly identity: string | null;
   /** Whether the saved cursor stands where it says. */
   readonly foundSaved: boolean;
-  /** Whether the head of the base was met, without which nothing is applied. */
+  /** Whether the anchor of the base was met, without which nothing is applied. */
   readonly foundBase: boolean;
   readonly affectedTypes: ReadonlySet<string>;
   readonly diagnosis: Diagnosis;
@@ -63,7 +57,8 @@ export interface Replay {
 
 export function startReplay({ until, saved, base }: ReplayOptions): Replay {
   const projection = emptyProjection();
-  for (const entity of base?.entities ?? []) projection.seed(entity);
+  for (const item of base?.items ?? []) projection.seed(item);
+  const anchor = base === null ? null : { seq: base.seq, isMet: base.isAnchor }; // without its items, which are large
   const ledger = emptyLedger();
   const affected = new Set<string>();
   let sections = new Set<Section>();
@@ -72,7 +67,7 @@ export function startReplay({ until, saved, base }: ReplayOptions): Replay {
   let head: Applied | null = null;
   let identity: string | null = null;
   let foundSaved = false;
-  let foundBase = base === null;
+  let foundBase = anchor === null;
   let reached = 0;
   let first = 1;
   let isFirst = true;
@@ -89,7 +84,7 @@ export function startReplay({ until, saved, base }: ReplayOptions): Replay {
     if (saved !== null && end === saved.offset && segment === saved.segment)
       foundSaved = identityOf(record) === saved.head_identity;
     if (!foundBase) {
-      foundBase = record.seq === base?.seq && identityOf(record) === base.headIdentity;
+      foundBase = anchor?.isMet(record) === true;
       if (foundBase) head = one;
       return;
     }
@@ -106,7 +101,7 @@ export function startReplay({ until, saved, base }: ReplayOptions): Replay {
   return {
     projection,
     enter: (next) => {
-      const known = isFirst && base === null ? 0 : isFirst ? Math.max(next - 1, base?.seq ?? 0) : reached;
+      const known = isFirst ? (anchor?.seq ?? 0) : reached;
       if (next > known + 1) missing = [...missing, { from: known + 1, to: next - 1 }].slice(-MOST_MISSING);
       if (isFirst) ledger.startAt(next - 1);
       isFirst = false;

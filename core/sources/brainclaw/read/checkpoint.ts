@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { identityOf } from './cursor.ts';
+import type { Entity } from './projection.ts';
+import { type Fields, isCount, isObject, type JournalRecord } from './record.ts';
+import { namesIn, type ReadFiles, readFile } from './shelf.ts';
+
+/** An item as a checkpoint has it. */
+export type SeedItem = Pick<Entity, 'item_type' | 'item_id' | 'entity_rev' | 'payload'>;
+
+/** The items at some record, from which a replay can begin. */
+export interface Base {
+  /** The file that says so. */
+  readonly name: string;
+  /** Of its last record. */
+  readonly seq: number;
+  /** Whether it ends with this record. A base whose record is not in the journal is of another one. */
+  isAnchor(record: JournalRecord): boolean;
+  readonly items: readonly SeedItem[];
+}
+
+/** A checkpoint that is not believed. */
+export interface RefusedBase {
+  readonly name: string;
+  readonly why: string;
+}
+
+export interface Bases {
+  /** Newest first. */
+  readonly bases: readonly Base[];
+  readonly refused: readonly RefusedBase[];
+}
+
+const MOST_CHECKPOINT = 256 * 1024 * 1024;
+const MANIFEST = /^(\d{12})\.manifest\.json$/;
+const SPECIFIED = /^ckpt-(\d+)\.json$/;
+
+/**
+ * The checkpoints of a journal, in both forms: as the writer makes them, a manifest that names the hash of a snapshot, and
+ * as its specification has them, one file whose hash a `checkpoint_ref` of the journal says (brainclaw contract 3). What can
+ * be verified without the journal is.
+ * @param directory `checkpoints` of a journal
+ * @param projectId of the store's own configuration; null: it says none, and no manifest can be of it
+ * @param first the lowest seq that a segment holds: a checkpoint from before leaves a hole
+ * @throws Fault `unreadable` for what is not about one of these files
+ */
+export function basesIn(files: ReadFiles, directory: string, projectId: string | null, first: number): Bases {
+  const bases: Base[] = [];
+  const refused: RefusedBase[] = [];
+  for (const name of namesIn(files, directory) ?? []) {
+    const read = MANIFEST.test(name)
+      ? manifestAt(files, directory, name, projectId)
+      : SPECIFIED.test(name)
+        ? specifiedAt(files, directory, name)
+        : null;
+    if (read === null) continue;
+    if (typeof read === 'string') refused.push({ name, why: read });
+    else if (read.seq < first) refused.push({ name, why: `ends at ${read.seq}, and the journal begins at ${first}` });
+    else bases.push(read);
+  }
+  return { bases: bases.sort((a, b) => b.seq - a.seq), refused };
+}
+
+/** @returns why it is refused, or the base */
+function manifestAt(files: ReadFiles, directory: string, name: string, projectId: string | null): Base | string {
+  const manifest = jsonAt(files, join(directory, name));
+  if (typeof manifest === 'string') return manifest;
+  if (!isObject(manifest.value)) return 'is no object';
+  const { schema_version, store_id, head_seq, head_identity, snapshot_sha256, entity_count } = manifest.value;
+  if (schema_version !== 1) return `has schema_version ${JSON.stringify(schema_version)}, not 1`;
+  if (store_id !== projectId || projectId === null) return `is of store ${JSON.stringify(store_id)}, not ${projectId}`;
+  if (!isCount(head_seq) || head_seq !== Number(MANIFEST.exec(name)?.[1])) return 'has another head_seq than its name';
+  const snapshot = jsonAt(files, join(directory, name.replace('.manifest.', '.snapshot.')));
+  if (typeof snapshot === 'string') return `its snapshot ${snapshot}`;
+  if (snapshot.sha256 !== snapshot_sha256) return 'its snapshot has another hash than it says';
+  const items = itemsOf(snapshot.value);
+  if (items === null) return 'its snapshot has an entry that is no item';
+  if (items.length !== entity_count)
+    return `its snapshot has ${items.length} items, not ${JSON.stringify(entity_count)}`;
+  const isAnchor = (record: JournalRecord): boolean => record.seq === head_seq && identityOf(record) === head_identity;
+  return { name, seq: head_seq, isAnchor, items };
+}
+
+/** Its anchor is the note with its hash, which the writer appends right after its last record. */
+function specifiedAt(files: ReadFiles, directory: string, name: string): Base | string {
+  const file = jsonAt(files, join(directory, name));
+  if (typeof file === 'string') return file;
+  const items = itemsOf(isObject(file.value) ? (file.value.entities ?? file.value.items) : file.value);
+  if (items === null) return 'has no list of items, or an entry that is none';
+  const seq = Number(SPECIFIED.exec(name)?.[1]);
+  if (!isCount(seq)) return 'has a name with no seq';
+  const isAnchor = ({ action, payload, ...record }: JournalRecord): boolean =>
+    action === 'checkpoint_ref' && record.seq > seq && payload?.sha256 === file.sha256;
+  return { name, seq, isAnchor, items };
+}
+
+function itemsOf(value: unknown): readonly SeedItem[] | null {
+  if (!Array.isArray(value)) return null;
+  const items = value.map(itemOf);
+  return items.every((item) => item !== null) ? items : null;
+}
+
+function itemOf(value: unknown): SeedItem | null {
+  if (!isObject(value)) return null;
+  const { item_type, item_id, entity_rev, payload }: Fields = value;
+  if (typeof item_type !== 'string' || item_type === '' || typeof item_id !== 'string' || item_id === '') return null;
+  if (!isObject(payload) || (entity_rev !== undefined && entity_rev !== null && !isCount(entity_rev))) return null;
+  return { item_type, item_id, entity_rev: entity_rev ?? null, payload };
+}
+
+/** @returns why it can not be had, or what it holds with the hash of its bytes */
+function jsonAt(files: ReadFiles, path: string): { readonly value: unknown; readonly sha256: string } | string {
+  const file = readFile(files, path, MOST_CHECKPOINT);
+  if (file.is !== 'bytes') return file.is === 'absent' ? 'is missing' : file.why;
+  try {
+    const value: unknown = JSON.parse(file.bytes.toString('utf8'));
+    return { value, sha256: createHash('sha256').update(file.bytes).digest('hex') };
+  } catch (error) {
+    return `is not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

@@ -1,0 +1,40 @@
+import { type ReadFiles, readFile } from './shelf.ts';
+
+/** What a store's `config.yaml` says, as far as it is asked. */
+export interface StoreConfig {
+  /** Names the project; null when there is none to be read. */
+  readonly projectId: string | null;
+  /** `store.journal.mode`; null when it is not said, which is off (brainclaw contract 1). */
+  readonly journalMode: string | null;
+}
+
+const MOST_CONFIG = 1024 * 1024;
+
+/**
+ * @param path `config.yaml` of a store
+ * @throws Fault `unreadable` for what is not about this file
+ */
+export function readConfig(files: ReadFiles, path: string): StoreConfig {
+  const file = readFile(files, path, MOST_CONFIG);
+  return configOf(file.is === 'bytes' ? file.bytes.toString('utf8') : '');
+}
+
+/** Of YAML no more than plain keys and words, each on a line of its own, as the writer leaves them. */
+export function configOf(text: string): StoreConfig {
+  const found = new Map<string, string>();
+  const above: { indent: number; key: string }[] = [];
+  for (const line of text.split('\n')) {
+    const [, space = '', key, rest = ''] = /^( *)([A-Za-z_][\w-]*):(?:[ \t]+(.*?))?\s*$/.exec(line) ?? [];
+    if (key === undefined) continue;
+    while (above.length > 0 && (above.at(-1)?.indent ?? 0) >= space.length) above.pop();
+    above.push({ indent: space.length, key });
+    const word = wordOf(rest);
+    if (word !== '') found.set(above.map((one) => one.key).join('.'), word);
+  }
+  return { projectId: found.get('project_id') ?? null, journalMode: found.get('store.journal.mode') ?? null };
+}
+
+function wordOf(text: string): string {
+  const quoted = /^(["'])(.*?)\1/.exec(text);
+  return quoted?.[2] ?? text.replace(/(^|\s)#.*$/, '').trim();
+}
