@@ -8,6 +8,7 @@ import { realFiles } from '../../../ports/index.ts';
 import { boardOf } from './board.ts';
 import { basesIn } from './checkpoint.ts';
 import { configOf, readConfig } from './config.ts';
+import { remarksOn } from './health.ts';
 import type { Journal, View } from './journal.ts';
 
 const MANIFEST = '000000000358.manifest.json';
@@ -53,6 +54,7 @@ describe('brainclaw check 10: a checkpoint', () => {
       expected,
     );
     assert.deepEqual([view.isComplete, view.base?.name, whys(view)], [true, MANIFEST, []]);
+    assert.deepEqual(remarksOn(view), ['from-checkpoint', 'registry-partial', 'skipped=5']);
   });
 
   test('is not asked for while every segment is there', () => {
@@ -126,6 +128,7 @@ describe('brainclaw check 10: a checkpoint', () => {
       const view = viewed(open(store));
       assert.deepEqual([view.base, view.isComplete, view.refusedBases.length], [null, false, 1]);
       assert.match(whys(view)[0] ?? '', why);
+      assert.deepEqual(remarksOn(view), ['incomplete', 'registry-partial', 'skipped=5']);
       assert.deepEqual(view.replay.missing, [{ from: 1, to: 258 }]);
       assert.equal(seqOf(view), 359);
     });

@@ -4,6 +4,7 @@ export { type Base, type Bases, basesIn, type RefusedBase, type SeedItem } from 
 export { CLASSES, classOf, type EventClass, isKnownAction } from './classes.ts';
 export { configOf, readConfig, type StoreConfig } from './config.ts';
 export { type Cursor, cursorIn, identityOf } from './cursor.ts';
+export { type Remark, remarksOn } from './health.ts';
 export {
   type Journal,
   type JournalOptions,
@@ -15,6 +16,8 @@ export {
 } from './journal.ts';
 export type { Diagnosis, Skipped, Violation } from './ledger.ts';
 export { MOST_LINE } from './lines.ts';
+export { type AgentInbox, type AgentMail, type BadFile, keepAgentMail, MOST_MESSAGE } from './mail.ts';
+export { type AgentMessage, isActionable, isPending, type MessageRead, messageOf } from './message.ts';
 export { type Activity, type Entity, MOST_ACTIVITY, type Projection } from './projection.ts';
 export { type Fields, type JournalRecord, type RecordRead, type Refusal, recordOf } from './record.ts';
 export { FAR, type Replay } from './replay.ts';

@@ -26,6 +26,7 @@ import {
 } from '../../../../test/kit/brainclaw-store.ts';
 import { boardOf } from './board.ts';
 import { type Cursor, cursorIn } from './cursor.ts';
+import { remarksOn } from './health.ts';
 import { type Journal, keepJournal, type Refresh, type View } from './journal.ts';
 
 const LAST = 'seg-00000259.jsonl';
@@ -305,6 +306,7 @@ describe('brainclaw 2: a journal that is not what it was', () => {
     const before = told(viewed(journal));
     renameSync(store.journal, `${store.journal}.away`);
     assert.deepEqual([journal.refresh(), journal.view], [{ is: 'off' }, null]);
+    assert.deepEqual(remarksOn(journal.view), ['journal-off']);
     renameSync(`${store.journal}.away`, store.journal);
     const view = viewed(journal);
     assert.deepEqual([told(view), view.continuity], [before, 'same']);

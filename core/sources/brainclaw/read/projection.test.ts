@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { brainclaw, cursorOf, EXPECTED, viewed } from '../../../../test/kit/brainclaw-store.ts';
 import { attentionItems, attentionOf } from './attention.ts';
 import { boardOf } from './board.ts';
+import { remarksOn } from './health.ts';
 import { emptyProjection, MOST_ACTIVITY } from './projection.ts';
 import type { Fields, JournalRecord } from './record.ts';
 import { sectionsOf } from './sections.ts';
@@ -62,10 +63,12 @@ describe('brainclaw check 1: the board of the data', () => {
   for (const { until, ...rest } of EXPECTED.until) {
     test(`brainclaw check 2: up to seq ${until}`, () => {
       using store = brainclaw();
-      const { replay } = viewed(store.open({ until }));
+      const view = viewed(store.open({ until }));
+      const { replay } = view;
       const { registryAuthoritative, entities, counts, attention_required } = boardOf(replay.projection);
       assert.deepEqual({ registryAuthoritative, entities, counts, attention_required }, rest);
       assert.equal(replay.cursor?.seq, until);
+      assert.deepEqual(remarksOn(view), registryAuthoritative ? [] : ['registry-partial']);
     });
   }
 

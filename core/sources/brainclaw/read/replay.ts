@@ -98,6 +98,9 @@ export function startReplay({ until, saved, base }: ReplayOptions): Replay {
     head = one;
   };
 
+  /** Lines with no seq of their own are of the time of those around them. */
+  const isPast = (): boolean => until !== null && reached > until;
+
   return {
     projection,
     enter: (next) => {
@@ -109,7 +112,7 @@ export function startReplay({ until, saved, base }: ReplayOptions): Replay {
     },
     take: (segment, line) => {
       const read = line.is === 'line' ? recordOf(line.text) : { is: 'refused' as const, why: line.is };
-      if (read.is === 'refused') return ledger.skip(segment, line.start, read.why);
+      if (read.is === 'refused') return isPast() ? undefined : ledger.skip(segment, line.start, read.why);
       const { record } = read;
       const one: Applied = { record, segment, start: line.start, end: line.end };
       const before = held;

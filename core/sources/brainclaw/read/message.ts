@@ -1,0 +1,79 @@
+import { type Fields, isObject } from './record.ts';
+
+const TYPES = ['assign', 'review', 'rfc', 'info', 'reply'] as const;
+const STATUSES = ['pending', 'read', 'acknowledged', 'archived'] as const;
+
+/** A message to an agent (brainclaw contract 5). What is left out is null. */
+export interface AgentMessage {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  readonly type: (typeof TYPES)[number];
+  readonly status: (typeof STATUSES)[number];
+  /** As long as the caller asked for. */
+  readonly text: string;
+  readonly requires_ack: boolean;
+  readonly ref: string | null;
+  readonly short_label: string | null;
+  readonly thread_id: string | null;
+  readonly claim_id: string | null;
+  readonly assignment_id: string | null;
+  /** UTC as the writer says it. */
+  readonly created_at: string;
+  readonly updated_at: string | null;
+}
+
+/** Why a file is no message: for a person, after the name of the file. */
+export type MessageRead =
+  | { readonly is: 'message'; readonly message: AgentMessage }
+  | { readonly is: 'refused'; readonly why: string };
+
+/**
+ * @param json the whole file
+ * @param shorten what is kept of its text, which has up to 131,072 characters, and had more before
+ */
+export function messageOf(json: string, shorten: (text: string) => string): MessageRead {
+  let fields: unknown;
+  try {
+    fields = JSON.parse(json);
+  } catch (error) {
+    return refused(`is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!isObject(fields)) return refused('is no object');
+  const wrong = NEEDED.find((key) => !isSaid(fields[key]));
+  if (wrong !== undefined) return refused(`has no ${wrong}`);
+  const type = TYPES.find((one) => one === fields.type);
+  if (type === undefined) return refused(`has type ${JSON.stringify(fields.type)}, not one of ${TYPES.join(', ')}`);
+  const status = STATUSES.find((one) => one === (fields.status ?? 'pending'));
+  if (status === undefined)
+    return refused(`has status ${JSON.stringify(fields.status)}, not one of ${STATUSES.join(', ')}`);
+  const { id, from, to, text, requires_ack = false, created_at } = fields as Readonly<Record<string, string>>;
+  if (typeof text !== 'string') return refused('has no text');
+  if (typeof requires_ack !== 'boolean') return refused('has a requires_ack that is neither true nor false');
+  return {
+    is: 'message',
+    message: {
+      ...{ id: id ?? '', from: from ?? '', to: to ?? '', type, status, text: shorten(text), requires_ack },
+      ...{ ref: textIn(fields, 'ref'), short_label: textIn(fields, 'short_label') },
+      ...{ thread_id: textIn(fields, 'thread_id'), claim_id: textIn(fields, 'claim_id') },
+      ...{ assignment_id: textIn(fields, 'assignment_id'), created_at: created_at ?? '' },
+      updated_at: textIn(fields, 'updated_at'),
+    },
+  };
+}
+
+/** Nobody has read it. */
+export const isPending = ({ status }: AgentMessage): boolean => status === 'pending';
+
+/** Somebody still has to do something about it. */
+export const isActionable = ({ status, requires_ack }: AgentMessage): boolean =>
+  status === 'pending' || (status === 'read' && requires_ack);
+
+const NEEDED = ['id', 'from', 'to', 'created_at'] as const;
+const refused = (why: string): MessageRead => ({ is: 'refused', why });
+const isSaid = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+function textIn(fields: Fields, key: string): string | null {
+  const value = fields[key];
+  return typeof value === 'string' && value !== '' ? value : null;
+}
