@@ -89,8 +89,9 @@ function specifiedAt(files: ReadFiles, directory: string, name: string): Base | 
   if (items === null) return 'has no list of items, or an entry that is none';
   const seq = Number(SPECIFIED.exec(name)?.[1]);
   if (!isCount(seq)) return 'has a name with no seq';
+  const { sha256 } = file; // alone: what is kept to know the anchor must not keep the items
   const isAnchor = ({ action, payload, ...record }: JournalRecord): boolean =>
-    action === 'checkpoint_ref' && record.seq > seq && payload?.sha256 === file.sha256;
+    action === 'checkpoint_ref' && record.seq > seq && payload?.sha256 === sha256;
   return { name, seq, isAnchor, items };
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   readdirSync,
   readFileSync,
@@ -28,6 +29,7 @@ import { boardOf } from './board.ts';
 import { type Cursor, cursorIn } from './cursor.ts';
 import { remarksOn } from './health.ts';
 import { type Journal, keepJournal, type Refresh, type View } from './journal.ts';
+import { MOST_LINE } from './lines.ts';
 
 const LAST = 'seg-00000259.jsonl';
 const NEXT = 'seg-00000362.jsonl';
@@ -164,6 +166,22 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     });
   });
 
+  test('a line that is far too long is passed over, however it comes', () => {
+    using store = ended(brainclaw());
+    const journal = store.open();
+    viewed(journal);
+    const file = store.event(LAST);
+    const half = Buffer.alloc(MOST_LINE * 0.6, 'x');
+    for (const bytes of [half, half, half, Buffer.from(`\n${line(361)}`)]) {
+      assert.equal(seqOf(viewed(journal)), 360);
+      appendFileSync(file, bytes);
+    }
+    const view = viewed(journal);
+    assert.equal(seqOf(view), 361);
+    assert.deepEqual(view.replay.diagnosis.skippedBy['too-long'], 1);
+    assert.deepEqual(told(coldOf(store)), told(view));
+  });
+
   test('a seq that is far ahead does not move the cursor', () => {
     using store = ended(brainclaw());
     const journal = store.open();
@@ -214,6 +232,48 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     symlinkSync(store.write('elsewhere', line(362)), store.event(NEXT));
     const view = viewed(store.open());
     assert.deepEqual([seqOf(view), view.decoys], [359, [NEXT, 'seg-00000001.jsonl.bak', 'seg-2.jsonl'].sort()]);
+  });
+
+  test('a segment that goes while it is read is missed, and no more', () => {
+    for (const name of ['seg-00000122.jsonl', LAST]) {
+      using store = brainclaw();
+      const { files } = readOnlyFiles();
+      const vanishing = new Proxy(files, {
+        get: (target, call) =>
+          call !== 'open'
+            ? Reflect.get(target, call)
+            : (path: string, flags: number, mode: number) => {
+                if (path === store.event(name)) rmSync(path, { force: true });
+                return target.open(path, flags, mode);
+              },
+      });
+      const journal = keepJournal(vanishing, store.journal);
+      const view = viewed(journal);
+      assert.equal(view.isComplete, name === LAST);
+      assert.deepEqual(told(view), told(coldOf(store)));
+    }
+  });
+
+  test('a segment that can not be read is missed, until it can', () => {
+    using store = brainclaw();
+    const { files } = readOnlyFiles();
+    let isClosed = true;
+    const guarded = new Proxy(files, {
+      get: (target, call) =>
+        call !== 'open'
+          ? Reflect.get(target, call)
+          : (path: string, flags: number, mode: number) => {
+              if (isClosed && path === store.event('seg-00000122.jsonl'))
+                throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
+              return target.open(path, flags, mode);
+            },
+    });
+    const journal = keepJournal(guarded, store.journal);
+    const view = viewed(journal);
+    assert.deepEqual([view.isComplete, view.segments[1]?.unreadable], [false, 'permission denied']);
+    isClosed = false;
+    chmodSync(store.event('seg-00000122.jsonl'), 0o640);
+    assert.deepEqual(told(viewed(journal)), told(coldOf(store)));
   });
 
   test('a segment in the middle that is gone is missed', () => {
