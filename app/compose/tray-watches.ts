@@ -182,7 +182,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       open: opened,
       rescanFailed: (fault) => machine.log.warn(`${source.id}: rescan of the directory failed: ${fault.explain()}`),
     },
-    heard: alarms.heard,
+    ...(source.roll === undefined ? {} : { heard: alarms.heard }), // without a directory's word no alarm is raised
     looked: ({ persona }) => {
       if (source.isGone?.(persona) === false) relabel(persona.address);
     },
