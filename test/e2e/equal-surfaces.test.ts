@@ -6,17 +6,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import type { StatusWire } from '../../app/status/index.ts';
+import { drain, enqueue, upsert } from '../../core/sources/garden/index.ts';
 import { browserFor } from '../kit/browser.ts';
 import { type Desktop, desktopMissing, type MenuEntry, startDesktop } from '../kit/desktop/index.ts';
 import { type FakeHive, fakeHive } from '../kit/fake-hive.ts';
+import { type Garden, garden, handAt } from '../kit/garden-store.ts';
 import { needs } from '../kit/require.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 
-/** Two personas of a far hive, one of the local one. */
+/** Two personas of a far hive, one of the local one, and a citizen of a garden. */
 const FAR = ['ada', 'bo'] as const;
 const LOCAL = 'cy';
-const ALL = [...FAR, `local-${LOCAL}`] as const;
+const CITIZEN = '20260614T100037-aaaaaa';
+const GARDEN = `garden-${CITIZEN}` as const;
+const LABEL = 'pi · river';
+const ALL = [...FAR, `local-${LOCAL}`, GARDEN] as const;
 type Id = (typeof ALL)[number];
+
+const isFar = (id: Id): id is (typeof FAR)[number] => FAR.some((name) => name === id);
 
 type Act =
   | { readonly is: 'arrive' | 'read' | 'mute' | 'unmute' | 'hide' | 'unhide'; readonly persona: Id }
@@ -48,9 +55,9 @@ interface Picture {
 
 /** What is true, kept as simply as it can be. */
 class Model {
-  readonly #inHive: Record<Id, number> = { ada: 0, bo: 0, 'local-cy': 0 };
+  readonly #inHive: Record<Id, number> = { ada: 0, bo: 0, 'local-cy': 0, [GARDEN]: 0 };
   /** Null: not looked at since the start. */
-  readonly #seen: Record<Id, number | null> = { ada: 0, bo: 0, 'local-cy': 0 };
+  readonly #seen: Record<Id, number | null> = { ada: 0, bo: 0, 'local-cy': 0, [GARDEN]: 0 };
   readonly muted = new Set<Id>();
   readonly hidden = new Set<Id>();
   isBroken = false;
@@ -88,7 +95,7 @@ class Model {
   }
 
   #isDown(id: Id): boolean {
-    return this.isBroken && id !== 'local-cy';
+    return this.isBroken && isFar(id);
   }
 
   picture(): Picture {
@@ -128,7 +135,7 @@ function ofMetrics(text: string, hidden: ReadonlySet<string>): Picture {
 
 function ofTable(text: string): Picture {
   const number = (word: string): number | null => (word === '?' ? null : Number.parseInt(word, 10));
-  const rows = [...text.matchAll(/^(UP|DOWN|PENDING) +(\S+) .* {2}(\S+?)(?: \(([^)]*)\))?(?::.*)?$/gm)];
+  const rows = [...text.matchAll(/^(UP|DOWN|PENDING) +(\S+) .* {2}(\S.*?)(?: \(([^)]*)\))?(?::.*)?$/gm)];
   return {
     personas: Object.fromEntries(
       rows.map(([, state, unread = '', label = '', id]) => [
@@ -140,15 +147,18 @@ function ofTable(text: string): Picture {
   };
 }
 
-/** Rows as a person reads them; the labels of local personas are their bare names. */
+/** By what a row is called: local personas by their bare names, a citizen by its backend and folder. */
+const ID_OF: Readonly<Record<string, Id>> = { ada: 'ada', bo: 'bo', [LOCAL]: `local-${LOCAL}`, [LABEL]: GARDEN };
+
+/** Rows as a person reads them. */
 function ofMenu(entries: readonly MenuEntry[]): Picture {
   const number = (text: string): number | null => {
     if (/unread unknown|not seen yet/i.test(text)) return null;
     return Number(/(\d+)\+? unread/.exec(text)?.[1] ?? 0);
   };
   const rows = entries.flatMap(({ label }) => {
-    const found = /^(ada|bo|cy) - (.*)$/.exec(label);
-    return found === null ? [] : [[found[1] === LOCAL ? `local-${LOCAL}` : found[1], found[2] ?? ''] as const];
+    const found = /^(ada|bo|cy|pi · river) - (.*)$/.exec(label);
+    return found === null ? [] : [[ID_OF[found[1] ?? ''] ?? '', found[2] ?? ''] as const];
   });
   const isDown = (news: string): boolean => /\bDOWN\b/.test(news);
   // A row that is down and says no number: none was ever seen, or none is unread.
@@ -231,11 +241,13 @@ interface Rig {
   readonly page: Page;
   readonly home: TrayHome;
   readonly hive: FakeHive;
+  readonly store: Garden;
   readonly start: () => Promise<TrayProcess>;
 }
 
 /** One history from its first mail to its end. */
-async function live({ desktop, page, home, hive, start }: Rig, history: readonly Act[]): Promise<void> {
+async function live(rig: Rig, history: readonly Act[]): Promise<void> {
+  const { desktop, page, home, start } = rig;
   let tray = await start();
   let listening = new Listening();
   try {
@@ -251,7 +263,7 @@ async function live({ desktop, page, home, hive, start }: Rig, history: readonly
           listening = new Listening();
           await listening.begin(tray.url);
         } else {
-          await carryOut(act, tray, home, hive);
+          await carryOut(act, tray, rig);
         }
         model.play(act);
       }
@@ -299,14 +311,16 @@ async function run(home: TrayHome, args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-async function carryOut(act: Act, tray: TrayProcess, home: TrayHome, hive: FakeHive) {
+async function carryOut(act: Act, tray: TrayProcess, { home, hive, store }: Rig) {
   switch (act.is) {
     case 'arrive':
-      if (act.persona !== 'local-cy') hive.deliver(act.persona);
+      if (act.persona === GARDEN) enqueue(handAt({ now: new Date().toISOString() }), store.places, CITIZEN, 'hello\n');
+      else if (isFar(act.persona)) hive.deliver(act.persona);
       else await run(home, ['send', '--to', LOCAL, '--from', 'me', 'hello']);
       return;
     case 'read':
-      if (act.persona !== 'local-cy') hive.markRead(act.persona);
+      if (act.persona === GARDEN) await drain(handAt(), store.places, CITIZEN, new AbortController().signal);
+      else if (isFar(act.persona)) hive.markRead(act.persona);
       else await tray.post('/api/v1/actions/read', { persona: act.persona });
       return;
     case 'break':
@@ -333,7 +347,14 @@ test('tray, page, JSON, stream, metrics and command line are equal at every quie
   await fc.assert(
     fc.asyncProperty(fc.array(acts, { minLength: 6, maxLength: 12 }), async (history) => {
       await using hive = await fakeHive({ personas: FAR });
-      const settings = { primary: { is: 'kijito', base: hive.url }, pollSeconds: 1, alertAfter: 1, holdSeconds: 1 };
+      using store = garden();
+      const hand = handAt({ now: '2026-06-14T01:00:37.000Z', hex: ['aaaaaa'] });
+      upsert(hand, store.places, { backend: 'pi', nativeSessionId: 'n', cwd: '/fields/river' });
+      const settings = {
+        primary: { is: 'kijito', base: hive.url },
+        garden: { is: 'auto', store: store.store },
+        ...{ pollSeconds: 1, alertAfter: 1, holdSeconds: 1 },
+      };
       using home = trayHome(settings);
       await run(home, ['send', '--to', LOCAL, '--from', 'me', 'first']);
       await run(home, ['inbox', 'read', LOCAL]);
@@ -341,7 +362,7 @@ test('tray, page, JSON, stream, metrics and command line are equal at every quie
       const page = await browser.newPage();
       try {
         const start = () => home.start(['--port', port, '--no-notifications'], { DBUS_SESSION_BUS_ADDRESS });
-        await live({ desktop, page, home, hive, start }, history);
+        await live({ desktop, page, home, hive, store, start }, history);
       } finally {
         await page.close();
       }
