@@ -404,6 +404,41 @@ describe('brainclaw 9: the store', () => {
     assert.deepEqual([...new Set(opened)].sort(), names.map((name) => store.event(name)).sort());
   });
 
+  test('leaves no file open, whatever fails', () => {
+    using store = brainclaw();
+    const { files } = readOnlyFiles();
+    let open = 0;
+    let calls = 0;
+    let failAt = 0;
+    const counting = new Proxy(files, {
+      get: (target, name) => {
+        const call = Reflect.get(target, name) as (...given: unknown[]) => unknown;
+        return (...given: unknown[]) => {
+          calls += 1;
+          if (calls === failAt && name !== 'close') throw Object.assign(new Error('EIO'), { code: 'EIO' });
+          const answer = call(...given);
+          if (name === 'open') open += 1;
+          if (name === 'close') open -= 1;
+          return answer;
+        };
+      },
+    });
+    viewed(keepJournal(counting, store.journal));
+    const all = calls;
+    assert.ok(all > 10);
+    for (failAt = 1; failAt <= all; failAt += 1) {
+      calls = 0;
+      const journal = keepJournal(counting, store.journal);
+      try {
+        journal.refresh();
+      } catch (error) {
+        assert.equal((error as { code?: string }).code, 'unreadable');
+      }
+      assert.equal(open, 0);
+      assert.deepEqual(told(viewed(journal)), told(coldOf(store)));
+    }
+  });
+
   test('is read on where the disk failed', () => {
     using store = brainclaw();
     const { files } = readOnlyFiles();

@@ -25,10 +25,16 @@ export function openFile(
   } catch (error) {
     return missing(error, path);
   }
-  const stat = files.fstat(fd);
-  if (stat.kind === 'file') return { is: 'open', fd, stat };
-  files.close(fd);
-  return { is: 'refused', why: 'is not a file' };
+  let isKept = false;
+  try {
+    const stat = files.fstat(fd);
+    isKept = stat.kind === 'file';
+    return isKept ? { is: 'open', fd, stat } : { is: 'refused', why: 'is not a file' };
+  } catch (error) {
+    throw ioFault(error, path, 'unreadable');
+  } finally {
+    if (!isKept) files.close(fd);
+  }
 }
 
 /**
