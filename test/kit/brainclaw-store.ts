@@ -56,7 +56,7 @@ export interface Expected {
       readonly entity_count: number;
     };
   };
-  readonly dupSeq: { readonly seq: number; readonly coldReplayText: string };
+  readonly dupSeq: { readonly seq: number; readonly item: string; readonly coldReplayText: string };
   readonly tornTail: { readonly segment: string; readonly fragmentSeq: number };
   readonly inbox: Readonly<
     Record<

@@ -194,6 +194,15 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     assert.deepEqual(told(coldOf(store)), told(view));
   });
 
+  test('a seq that the name of its segment says is not far ahead', () => {
+    using store = ended(brainclaw());
+    const name = 'seg-05000000.jsonl';
+    writeFileSync(store.event(name), line(5_000_000) + line(5_020_000));
+    const view = viewed(store.open());
+    assert.deepEqual([seqOf(view), view.replay.diagnosis.skippedBy['seq-too-far']], [5_000_000, 1]);
+    assert.deepEqual(view.replay.missing, [{ from: 361, to: 4_999_999 }]);
+  });
+
   test('unless the next record goes on from it: the writer has it so', () => {
     using store = ended(brainclaw());
     const journal = store.open();

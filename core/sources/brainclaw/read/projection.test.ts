@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { brainclaw, cursorOf, EXPECTED, viewed } from '../../../../test/kit/brainclaw-store.ts';
+import { brainclaw, cursorOf, DATA, EXPECTED, viewed } from '../../../../test/kit/brainclaw-store.ts';
 import { attentionItems, attentionOf } from './attention.ts';
 import { boardOf } from './board.ts';
+import { classOf, isKnownAction } from './classes.ts';
 import { remarksOn } from './health.ts';
 import { emptyProjection, MOST_ACTIVITY } from './projection.ts';
-import type { Fields, JournalRecord } from './record.ts';
+import { type Fields, type JournalRecord, recordOf } from './record.ts';
 import { sectionsOf } from './sections.ts';
 import { trimmed } from './trim.ts';
 
@@ -71,6 +74,29 @@ describe('brainclaw check 1: the board of the data', () => {
       assert.deepEqual(remarksOn(view), registryAuthoritative ? [] : ['registry-partial']);
     });
   }
+
+  test('comes of as many records of each class as the strict reader of the writer counts', () => {
+    const records = EXPECTED.segments.flatMap(({ name }) =>
+      readFileSync(join(DATA, 'journal', '.brainclaw', 'events', name), 'utf8')
+        .split('\n')
+        .map(recordOf)
+        .filter((read) => read.is === 'record' && isKnownAction(read.record.action))
+        .map((read) => (read.is === 'record' ? classOf(read.record.action) : null)),
+    );
+    const counts = Object.entries(Object.groupBy(records, String)).map(([name, all = []]) => [name, all.length]);
+    assert.deepEqual(Object.fromEntries(counts), EXPECTED.strictReader.classes);
+    assert.equal(records.length, EXPECTED.strictReader.records);
+  });
+
+  test('counts too little before its registry items are in the journal, and takes the later of two with one seq', () => {
+    using store = brainclaw();
+    const before = boardOf(viewed(store.open({ until: 127 })).replay.projection);
+    assert.deepEqual(before.counts, EXPECTED.beforeRegistryGenesis);
+    const { seq, item, coldReplayText } = EXPECTED.dupSeq;
+    const [itemType = '', id = ''] = item.split(':');
+    const entity = viewed(store.open()).replay.projection.ofType(itemType).get(id);
+    assert.deepEqual([entity?.seq, entity?.payload.text], [seq, coldReplayText]);
+  });
 
   test('has what asks for a person, each with its reason', () => {
     using store = brainclaw();
