@@ -174,14 +174,23 @@ async function served(cli: Cli, dir: string): Promise<TrayProcess> {
   };
 }
 
-/** Whole lines of a file and its archives, oldest first. */
+/** Whole lines of a file and its archives, oldest first. One that is rotated on meanwhile is left out: ask again. */
 export function linesOf(folder: string, name: string): string[] {
   if (!existsSync(folder)) return [];
   const number = (file: string): number => Number(file.slice(name.length + 1));
   const archives = readdirSync(folder).filter((file) => file.startsWith(`${name}.`));
   return [...archives.sort((a, b) => number(b) - number(a)), name]
     .map((file) => join(folder, file))
-    .flatMap((path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []));
+    .flatMap((path) => textOrNone(path).split('\n').slice(0, -1));
+}
+
+function textOrNone(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  }
 }
 
 /** A program that writes its arguments down, one a line, and ends well; `PATH` finds it first. */
