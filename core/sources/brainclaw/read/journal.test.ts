@@ -350,6 +350,29 @@ describe('brainclaw 2: a journal that is not what it was', () => {
     assert.deepEqual([why(seen), cold.continuity], ['old-segment-changed', 'same']);
   });
 
+  test('one that was appended to while it was read, just before the next began, is as it was', () => {
+    using store = ended(brainclaw());
+    const { files } = readOnlyFiles();
+    let waits = true;
+    const racing = new Proxy(files, {
+      get: (target, name) =>
+        name !== 'read'
+          ? Reflect.get(target, name)
+          : (fd: number, into: Uint8Array, position: number) => {
+              if (waits && position > 40_000) {
+                waits = false;
+                store.step(2);
+              }
+              return target.read(fd, into, position);
+            },
+    });
+    const journal = keepJournal(racing, store.journal);
+    assert.equal(seqOf(viewed(journal)), 361);
+    store.step(3);
+    assert.equal(journal.refresh().is, 'grown');
+    assert.deepEqual(told(viewed(journal)), told(coldOf(store)));
+  });
+
   test('a segment before those that are known', () => {
     const { seen } = restarted((store) => writeFileSync(store.event('seg-00000100.jsonl'), line(100)));
     assert.equal(why(seen), 'segment-before');

@@ -152,7 +152,8 @@ describe('brainclaw 4: the projection', () => {
 
   test('is authoritative from its marker on', () => {
     const projection = emptyProjection();
-    projection.apply(record('create', 'plan:p', { kind: 'registry_genesis' }));
+    for (const action of ['create', 'session_start', 'seq_repair', 'run_failed'])
+      projection.apply(record(action, 'journal:j', { kind: 'registry_genesis' }));
     assert.equal(projection.registryAuthoritative, false);
     projection.apply(record('journal_note', 'journal', { kind: 'registry_genesis' }));
     projection.apply(record('journal_note', 'journal', { kind: 'genesis' }));
