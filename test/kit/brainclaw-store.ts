@@ -172,3 +172,21 @@ export function readOnlyFiles(): { readonly files: Files; readonly opened: reado
   }) as Files;
   return { files, opened };
 }
+
+/** The last segment of the data, and the one that its steps begin. */
+export const LAST = 'seg-00000259.jsonl';
+export const NEXT = 'seg-00000362.jsonl';
+
+/** A record as it is appended, a plan to do unless told otherwise. */
+export const line = (seq: unknown, more: Readonly<Record<string, unknown>> = {}): string =>
+  `\n${JSON.stringify({
+    ...{ v: 2, seq, ts: '2026-06-20T10:00:00.000Z', writer: 'w_1-abcdef', agent: 'codex', action: 'create' },
+    ...{ item_type: 'plan', item_id: `pln_${seq}`, entity_rev: 1, payload: { status: 'todo' }, ...more },
+  })}\n`;
+/** What a reader says that starts now. */
+export const coldOf = (store: Store, saved: Cursor | null = null): View => viewed(store.open({ saved }));
+/** Ends the torn record of the data, so that lines can follow it. */
+export const ended = (store: Store): Store => {
+  store.step(1);
+  return store;
+};
