@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { answerJson, needToken } from './answer.ts';
 import { Refusal } from './problem.ts';
 
@@ -16,7 +16,7 @@ export type ActionTable = ReadonlyMap<
 export function actionRoutes(
   app: FastifyInstance,
   actions: ActionTable,
-  signalOf: (request: FastifyRequest) => AbortSignal,
+  signalOf: (reply: FastifyReply) => AbortSignal,
 ): void {
   app.post<{ Params: { name: string } }>('/api/v1/actions/:name', async (request, reply) => {
     const action = actions.get(request.params.name);
@@ -30,6 +30,6 @@ export function actionRoutes(
         `use one of: ${[...actions.keys()].join(', ')}`,
       );
     }
-    return answerJson(reply, { result: (await action.run(request.body ?? {}, signalOf(request))) ?? null });
+    return answerJson(reply, { result: (await action.run(request.body ?? {}, signalOf(reply))) ?? null });
   });
 }

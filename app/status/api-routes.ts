@@ -17,7 +17,7 @@ export function apiRoutes(
   app: FastifyInstance,
   current: () => Current,
   pages: EventPages,
-  signalOf: (request: FastifyRequest) => AbortSignal,
+  signalOf: (reply: FastifyReply) => AbortSignal,
 ): void {
   const fresh = (
     request: FastifyRequest,
@@ -48,7 +48,7 @@ export function apiRoutes(
   ): Promise<FastifyReply> => {
     const { since, limit = PRESET.limit.default, wait = PRESET.wait.default } = eventsQuery(request.url);
     const asked = { persona, since: since ?? null, limit, waitSeconds: wait, right: request.right };
-    const body = await pages.page(asked, signalOf(request));
+    const body = await pages.page(asked, signalOf(reply));
     return reply.type('application/json; charset=utf-8').send(body);
   };
   app.get('/api/v1/events', async (request, reply) => events(request, reply, null));

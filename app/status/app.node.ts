@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import fastify, { type FastifyRequest, type FastifyServerOptions } from 'fastify';
+import fastify, { type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { actionRoutes } from './action-routes.ts';
 import { answerProblem, tokenNeeded, unauthorized } from './answer.ts';
 import { apiRoutes, REVALIDATE } from './api-routes.ts';
@@ -68,23 +68,15 @@ export async function createApp(
   const loops = followLoops(board, clock);
 
   /** Aborts when the client leaves before it has its answer, and when Hivebar stops. */
-  const signalOf = (request: FastifyRequest): AbortSignal => {
+  const signalOf = ({ raw }: FastifyReply): AbortSignal => {
     const hold = new AbortController();
-    const { socket } = request.raw;
-    const over = (): void => {
-      holds.delete(hold);
-      socket.off('close', gone); // the connection may go on and ask again
-    };
-    const gone = (): void => {
-      over();
-      hold.abort();
-    };
     holds.add(hold);
-    socket.once('close', gone);
-    answers.set(request, over);
+    raw.once('close', () => {
+      holds.delete(hold);
+      if (!raw.writableFinished) hold.abort();
+    });
     return hold.signal;
   };
-  const answers = new WeakMap<FastifyRequest, () => void>();
   const maySee = ({ right }: FastifyRequest): boolean => right === 'owner' || !tokenEverywhere;
   const bare = { config: { tellsNothing: true } } as const;
 
@@ -102,10 +94,6 @@ export async function createApp(
   const routes: string[] = [];
   app.addHook('onRoute', ({ method, url }) => {
     for (const one of [method].flat()) routes.push(`${one} ${url}`);
-  });
-  app.addHook('onResponse', (request, _reply, done) => {
-    answers.get(request)?.();
-    done();
   });
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();

@@ -3,6 +3,7 @@ import { guard, type Place } from './guard.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import { problemBody } from './problem.ts';
 
+const HEADERS = Object.entries(SECURITY_HEADERS);
 /** More connections than this on one listener are closed unanswered. */
 const MAX_CONNECTIONS = 512;
 
@@ -44,7 +45,7 @@ export function frontServer(
     connectionsCheckingInterval: patience.check,
   };
   const server = createServer(options, (request, response) => {
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    for (const [name, value] of HEADERS) response.setHeader(name, value);
     const here = place();
     const { method = '', url = '', rawHeaders } = request;
     const verdict = guard({ method, target: url, rawHeaders }, here);
@@ -59,7 +60,7 @@ export function frontServer(
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const status = STATUS[error.code ?? ''] ?? '400 Bad Request';
     if (!socket.writable) return void socket.destroy();
-    const headers = Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
+    const headers = HEADERS.map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n${headers.join('')}\r\n`);
   });
   return server;

@@ -161,7 +161,8 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
 
   function deliver(mails: readonly Mail[]): Sent[] {
     const sent = transaction(db, () => {
-      const all = mails.map(insert);
+      const now = Math.floor(clock.now());
+      const all = mails.map((mail) => insert(mail, now));
       clearStamps(
         pendingDirOf(db.path),
         mails.map(({ to }) => to),
@@ -182,8 +183,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     });
   }
 
-  function insert({ to, from, content, urgent }: Mail): Sent {
-    const now = Math.floor(clock.now());
+  function insert({ to, from, content, urgent }: Mail, now: number): Sent {
     const readAt = sameName(from, to) ? now : null;
     const id = sql.insert.run(to, from, urgent ? 1 : 0, now, readAt, content).lastInsertRowid;
     return { id, to };
@@ -235,7 +235,13 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
 
   return {
     items,
-    send: async (mail) => group.add(mailOf(mail)),
+    send(mail) {
+      try {
+        return group.add(mailOf(mail));
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
     sendNow(mail) {
       const [sent] = deliver([mailOf(mail)]);
       return sent as Sent;

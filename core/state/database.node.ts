@@ -161,14 +161,30 @@ function wrapStatement<Row>(compile: () => StatementSync, path: string): Stateme
     compiled ??= compile();
     return compiled;
   };
+  // Written out, and not by `guarded`: they are what a storm of mail does most.
   return {
-    run: (...values) =>
-      guarded(path, () => {
+    run(...values) {
+      try {
         const { changes, lastInsertRowid } = statement().run(...values);
         return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
-      }),
-    get: (...values) => guarded(path, () => statement().get(...values) as Row | undefined),
-    all: (...values) => guarded(path, () => statement().all(...values) as Row[]),
+      } catch (error) {
+        throw faultFrom(error, path);
+      }
+    },
+    get(...values) {
+      try {
+        return statement().get(...values) as Row | undefined;
+      } catch (error) {
+        throw faultFrom(error, path);
+      }
+    },
+    all(...values) {
+      try {
+        return statement().all(...values) as Row[];
+      } catch (error) {
+        throw faultFrom(error, path);
+      }
+    },
     *iterate(...values) {
       const rows = guarded(path, () => statement().iterate(...values));
       try {
@@ -184,17 +200,21 @@ function wrapStatement<Row>(compile: () => StatementSync, path: string): Stateme
   };
 }
 
-/** Turns what SQLite reports into a Fault that names the file; anything else is a mistake of ours and passes. */
 function guarded<T>(path: string, call: () => T): T {
   try {
     return call();
   } catch (error) {
-    if (!isSqliteError(error)) throw error;
-    if (primaryCode(error) === SQLITE_FULL) {
-      throw new Fault('no-space', `no space left for ${path}`, { is: 'machine', key: 'database' }, { cause: error });
-    }
-    throw databaseFault(`${path}: ${error.message}`, error);
+    throw faultFrom(error, path);
   }
+}
+
+/** What SQLite reports as a Fault that names the file; anything else is a mistake of ours and stays what it is. */
+function faultFrom(error: unknown, path: string): unknown {
+  if (!isSqliteError(error)) return error;
+  if (primaryCode(error) === SQLITE_FULL) {
+    return new Fault('no-space', `no space left for ${path}`, { is: 'machine', key: 'database' }, { cause: error });
+  }
+  return databaseFault(`${path}: ${error.message}`, error);
 }
 
 function databaseFault(message: string, cause?: unknown): Fault {
