@@ -371,7 +371,7 @@ test('what is not served is 404 with the next step; HEAD has no body', async () 
   assert.equal((await (await fetch(`${base}/status.json`, { method: 'HEAD' })).text()).length, 0);
 });
 
-test('a stop takes less than 0.2 s with open streams, holds, actions and idle connections', async () => {
+test('a stop waits for no open stream, hold, action or idle connection', async () => {
   const other = await statusRig();
   const host = `Host: 127.0.0.1:${other.port}\r\n`;
   const { cursor } = (await (await fetch(`http://127.0.0.1:${other.port}/api/notify/pending`)).json()) as {
@@ -399,7 +399,7 @@ test('a stop takes less than 0.2 s with open streams, holds, actions and idle co
   const took = performance.now() - started;
   const [, hold] = await Promise.all(sockets);
   assert.match(hold ?? '', /^HTTP\/1\.1 200[\s\S]*"cursor"/, 'a hold is answered with what is known, not cut');
-  assert.ok(took < 200, `${took} ms`);
+  assert.ok(took < 1000, `${took} ms`); // how long it is says the bench; what it must not wait for takes seconds
   assert.ok(!existsSync(other.socketPath));
   await other[Symbol.asyncDispose]();
 });
