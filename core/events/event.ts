@@ -128,8 +128,8 @@ export type HiveAlarmEvent =
 
 export type EventName = Event['event'];
 
-/** Names that must never wake an agent; a closed set (Kijito contract b). */
 const CHANGES: readonly ChangeName[] = ['delivered', 'read', 'gone', 'cleared', 'acked'];
+/** Names that must never wake an agent; a closed set (Kijito contract b). */
 const LIVENESS: ReadonlySet<string> = new Set(['heartbeat', 'armed', ...CHANGES]);
 
 export function wakeClassOf(event: string): WakeClass {

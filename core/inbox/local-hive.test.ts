@@ -496,6 +496,26 @@ describe('hints', () => {
     ]);
   });
 
+  test('of a larger crowd are put together longer, up to 50 ms', async () => {
+    for (const [size, ms] of [
+      [2, 10],
+      [9, 45],
+      [30, 50],
+    ] as const) {
+      const clock = fakeClock();
+      using inbox = hive({ clock });
+      let heard = 0;
+      using _ = inbox.hints(() => {
+        heard += 1;
+      });
+      await Promise.all(Array.from({ length: size + 1 }, (_, i) => inbox.send(mail(`p${i}`)))); // the first by itself
+      await clock.advance(ms - 1);
+      assert.equal(heard, 1, `${size} before ${ms} ms`);
+      await clock.advance(1);
+      assert.equal(heard, size + 1, `${size} after ${ms} ms`);
+    }
+  });
+
   test('of a crowd come once a persona for all groups of a few milliseconds, or with whatever else tells', async () => {
     const clock = fakeClock();
     using inbox = hive({ clock });

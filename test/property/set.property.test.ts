@@ -11,9 +11,10 @@ import {
   type Saved,
   type Start,
   savedOf,
-  step,
+  type step,
   type WatchState,
 } from '../../core/watch/index.ts';
+import { freeze, type Input, pureStep } from './pure-step.ts';
 import { type Begin, type SetKept, SetReference, type SetRules, type Thing } from './set-reference.ts';
 
 /**
@@ -24,7 +25,6 @@ const FAULT = Object.freeze(new Fault('refused', 'refused', { is: 'source', key:
 const T0 = 1_750_000_000_000;
 const RUNS = Number(process.env.HIVEBAR_RUNS ?? 2500);
 const ALL = Number.POSITIVE_INFINITY;
-type Input = Parameters<typeof step>[1];
 
 /** How the sink answers. `dies`: the process is killed before it hears of it. */
 interface Sinking {
@@ -112,12 +112,8 @@ class Real {
   }
 
   private transition(input: Input): ReturnType<typeof step> {
-    const before = freeze(this.state);
-    const out = step(before, freeze(input), this.rules);
-    assert.ok(isDeepStrictEqual(step(before, input, this.rules), out), 'the same input gives the same output');
-    const again = JSON.parse(JSON.stringify(out.state)) as WatchState;
-    assert.deepEqual(again, out.state, 'a state survives a JSON round trip');
-    this.state = again;
+    const out = pureStep(this.state, input, this.rules);
+    this.state = out.state;
     return out;
   }
 }
@@ -134,14 +130,6 @@ function itemOf({ key, mark, quiet, changed, vanished, from }: Thing): SetItem {
     content: `${key} is ${mark}`,
     extra: { stem: key, mark },
   };
-}
-
-function freeze<T>(value: T): T {
-  if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    Object.values(value).forEach(freeze);
-  }
-  return value;
 }
 
 function worded(event: Event): string {

@@ -1,3 +1,4 @@
+import type { VitalReason } from '../../../model/index.ts';
 import { CAPABILITIES } from './backends.ts';
 import type { MarkerRead, ReceiverMarker, SenderMarker } from './markers.ts';
 import type { Identity, MetaRecord } from './record.ts';
@@ -5,13 +6,7 @@ import type { Listener } from './socket.node.ts';
 import { type Owner, ownerOf, type ProcessState } from './start-key.ts';
 
 /** Why an agent is not known to live, or why its mail waits (garden contract 7). */
-export type AgentReason =
-  | 'no-drain'
-  | 'not-armed'
-  | 'owner-dead'
-  | 'owner-implausible'
-  | 'owner-uncertain'
-  | 'identity-mismatch';
+export type AgentReason = Exclude<VitalReason, 'not-reported'>;
 
 /** Whether the agent behind a citizen lives. It says nothing of its mailbox, and never raises an alert. */
 export interface Agent {
