@@ -67,7 +67,7 @@ export const PersonaWire = Type.Object(
     urgent: Nullable(Whole('Unread and urgent; a lower bound where the source can not tell. Null when unknown.')),
     cursor: Nullable(Type.Integer({ description: 'Mail up to this id was handed over. Null before the first look.' })),
     lastEventId: Nullable(Type.String({ description: 'The last event its agent was told.' })),
-    lastMailAt: Nullable(Time('When its agent was last told of mail.')),
+    lastMailAt: Nullable(Time('The `ts` of the last mail its agent was told.')),
     asOf: Nullable(Time('When the numbers were seen. Null: never.')),
     staleAfter: Nullable(Time('The numbers are old when nothing newer has come by then.')),
     pending: Type.Union([Type.Null(), Type.Array(Whole('Unread of one priority.'), { minItems: 5, maxItems: 5 })], {

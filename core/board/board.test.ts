@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Count, exactly, Fault, type Reach, sumOf, UNKNOWN, VITAL_NOT_REPORTED } from '../model/index.ts';
+import { type Count, exactly, Fault, isoOf, type Reach, sumOf, UNKNOWN, VITAL_NOT_REPORTED } from '../model/index.ts';
 import {
   type Board,
   createBoard,
@@ -51,7 +51,7 @@ function mail(persona: string, at: number, ...ids: number[]): Fact {
   const events = ids.map((id) => ({
     event: 'new' as const,
     source: 'kijito-inbox',
-    ts: 't',
+    ts: isoOf(at),
     id,
     from: 'bo',
     created: 'c',

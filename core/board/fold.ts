@@ -296,7 +296,10 @@ function waiting(cell: PersonaCell, now: Partial<Pick<PersonaCell, 'held' | 'beh
   return { ...next, shown: { ...cell.shown, held: trouble?.fault.explain() ?? null } };
 }
 
-/** Whatever the sink took, it takes again: nothing is held any more, also when there was nothing to take. */
+/**
+ * Whatever the sink took, it takes again: nothing is held any more, also when there was nothing to take. The time of mail
+ * is the one of its line, so that a restart does not change it.
+ */
 function told(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCell {
   const last = fact.events.at(-1);
   const mail = fact.events.findLast((event) => event.event === 'new');
@@ -305,7 +308,7 @@ function told(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCe
     ...letters(cell, fact.events),
     cursor: mail?.id ?? cell.shown.cursor,
     lastEventId: last?.event_id ?? cell.shown.lastEventId,
-    lastMailAt: mail === undefined ? cell.shown.lastMailAt : fact.at,
+    lastMailAt: mail === undefined ? cell.shown.lastMailAt : instantOfIso(mail.ts),
   };
   return waiting({ ...cell, shown }, { held: null });
 }
