@@ -130,7 +130,7 @@ async function served(cli: Cli, dir: string): Promise<TrayProcess> {
   const url = `http://127.0.0.1:${port}`;
   const status = async (): Promise<StatusWire> => (await (await fetch(`${url}/status.json`)).json()) as StatusWire;
 
-  async function until(what: string, fits: (status: StatusWire) => boolean, ms: number = 20_000): Promise<StatusWire> {
+  async function until(what: string, fits: (status: StatusWire) => boolean, ms: number = 60_000): Promise<StatusWire> {
     for (const end = performance.now() + ms; ; await sleep(20)) {
       const now = await status();
       if (fits(now)) return now;
