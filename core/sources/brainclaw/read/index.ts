@@ -22,4 +22,5 @@ export { type Activity, type Entity, MOST_ACTIVITY, type Projection } from './pr
 export { type Fields, type JournalRecord, type RecordRead, type Refusal, recordOf } from './record.ts';
 export { FAR, type Replay } from './replay.ts';
 export { type Section, sectionsOf } from './sections.ts';
+export type { Sheet, SheetAgent, SheetCount, SheetRow, SheetSection, SheetSectionId } from './sheet.ts';
 export type { ReadFiles } from './shelf.ts';
