@@ -1,0 +1,10 @@
+export * from './read/index.ts';
+export {
+  BOARD,
+  BRAINCLAW,
+  type BrainclawOptions,
+  type BrainclawSource,
+  brainclawSource,
+  type Project,
+  sourceIdOf,
+} from './source.ts';
