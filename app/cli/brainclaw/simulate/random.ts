@@ -1,0 +1,12 @@
+/** Numbers from 0 up to `below`, without it, the same ones for the same seed (mulberry32). */
+export type Draw = (below: number) => number;
+
+export function drawFrom(seed: number): Draw {
+  let state = seed | 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}

@@ -1,0 +1,169 @@
+import type { Why } from '../../../../core/sources/brainclaw/index.ts';
+import { asking, handoff } from './asking.ts';
+import { type Item, itemsOf, moved, type Said } from './items.ts';
+import { momentOf } from './moment.ts';
+import { drawFrom } from './random.ts';
+import { agentsOf, type Story } from './story.ts';
+
+/** What a writer appends in one go (brainclaw contract 2). */
+export interface Append {
+  readonly segment: string;
+  readonly text: string;
+  readonly records: number;
+}
+
+/** What a board must say of what was written so far, by construction and not by reading it. */
+export interface Written {
+  readonly records: number;
+  readonly segments: number;
+  readonly bytes: number;
+  readonly entities: number;
+  readonly registryAuthoritative: boolean;
+  readonly attention: Readonly<Record<Why | 'total', number>>;
+  readonly counts: {
+    readonly plans: number;
+    readonly claims: number;
+    readonly assignments: number;
+    readonly runs: number;
+  };
+  readonly openHandoffs: number;
+}
+
+/** A writer of a made-up journal, one batch after the other: whatever its length, it holds its items only. */
+export interface Simulation {
+  /** Null when the story is told. */
+  next(): Append | null;
+  /** So many records beyond the story, of what goes on all the time. */
+  more(records: number): Append;
+  /** `meta.json` as it is after the last append. */
+  meta(): string;
+  readonly written: Written;
+}
+
+/** As many items as the store that was measured has (brainclaw contract 6). */
+const MOST_ITEMS = 450;
+const MOST_BATCH = 5;
+/** Of a hundred records that nobody asked for. */
+const SESSIONS = 26;
+const PROGRESS = 6;
+
+export function simulation(story: Story): Simulation {
+  const draw = drawFrom(story.seed);
+  const agents = agentsOf(story);
+  const items = itemsOf(Math.min(MOST_ITEMS, Math.max(8, Math.floor(story.records / 4))), agents);
+  const revs = new Map<string, number>();
+  const attention: Record<Why, number> = {
+    ...{ pending_actions: 0, pending_human_candidates: 0, blocked_assignments: 0, stale_runs: 0 },
+  };
+  const genesisAt = Math.max(1, Math.floor((story.records - 2 - story.attention - story.handoffs) / 10));
+  const asked = story.attention + story.handoffs;
+  let seq = 0;
+  let askedSoFar = 0;
+  let asksSoFar = 0;
+  let handoffs = 0;
+  let isAuthoritative = false;
+  let segment = '';
+  let inSegment = 0;
+  let segments = 0;
+  let bytes = 0;
+
+  const agentAt = (index: number): string => agents[index % agents.length] ?? '';
+
+  const filler = (): Said => {
+    const kind = draw(100);
+    const agent = agentAt(draw(agents.length));
+    const session = `sess_${draw(1000)}`;
+    if (kind < SESSIONS) {
+      const action = kind % 2 === 0 ? 'session_start' : 'session_end';
+      return { agent, action, item_type: 'session', item_id: session, summary: 'a session' };
+    }
+    if (kind < SESSIONS + PROGRESS)
+      return { agent, action: 'run_progress', item_type: 'agent_run', item_id: 'run_x', summary: `${draw(100)}%` };
+    const item = items[draw(items.length)];
+    if (item === undefined) throw new Error('there are no items');
+    return moved(item, draw);
+  };
+
+  /** What is asked for comes spread over all that follows the second note. */
+  const said = (): Said => {
+    const place = seq - 1; // from 0
+    if (place === 0) return note('genesis');
+    if (place === genesisAt) {
+      isAuthoritative = true;
+      return note('registry_genesis');
+    }
+    const after = place - genesisAt;
+    const rest = story.records - 1 - genesisAt;
+    if (place < genesisAt || place >= story.records || askedSoFar >= Math.floor((after * asked) / rest))
+      return filler();
+    askedSoFar += 1;
+    if (handoffs < Math.floor((askedSoFar * story.handoffs) / asked)) {
+      handoffs += 1;
+      return handoff(handoffs, agentAt(handoffs), agentAt(handoffs + 1), story.handoffBytes);
+    }
+    const { why, said: one } = asking(asksSoFar, agentAt(asksSoFar));
+    asksSoFar += 1;
+    attention[why] += 1;
+    return one;
+  };
+
+  const lineOf = (): string => {
+    seq += 1;
+    const { agent, ...rest } = said();
+    if (rest.item_id !== undefined && rest.entity_rev !== undefined) revs.set(rest.item_id, rest.entity_rev);
+    return JSON.stringify({ v: 2, seq, ts: momentOf(seq), writer: writerOf(agents.indexOf(agent)), agent, ...rest });
+  };
+
+  const append = (records: number): Append => {
+    if (segment === '' || inSegment >= story.roll) {
+      segment = `seg-${String(seq + 1).padStart(8, '0')}.jsonl`;
+      inSegment = 0;
+      segments += 1;
+    }
+    const text = `\n${Array.from({ length: records }, lineOf).join('\n')}\n`;
+    const length = Buffer.byteLength(text);
+    inSegment += length;
+    bytes += length;
+    return { segment, text, records };
+  };
+
+  return {
+    next: () => (seq >= story.records ? null : append(Math.min(1 + draw(MOST_BATCH), story.records - seq))),
+    more: append,
+    meta: () =>
+      `${JSON.stringify({ next_seq: seq + 1, active_segment: segment, entity_revs: Object.fromEntries(revs) })}\n`,
+    get written() {
+      const total = Object.values(attention).reduce((sum, count) => sum + count, 0);
+      const there = items.filter(({ status }) => status !== '').length;
+      return {
+        ...{ records: seq, segments, bytes, entities: there + total + handoffs },
+        ...{ registryAuthoritative: isAuthoritative, attention: { total, ...attention }, openHandoffs: handoffs },
+        counts: countsOf(items, attention),
+      };
+    },
+  };
+}
+
+const OPEN: Readonly<Record<'plan' | 'claim' | 'assignment' | 'agent_run', readonly string[]>> = {
+  plan: ['todo', 'in_progress'],
+  claim: ['active'],
+  assignment: ['created', 'offered', 'accepted', 'started', 'failed'],
+  agent_run: ['created', 'launching', 'running'],
+};
+
+function countsOf(items: readonly Item[], attention: Readonly<Record<Why, number>>): Written['counts'] {
+  const open = (type: keyof typeof OPEN): number =>
+    items.filter((item) => item.type === type && OPEN[type].includes(item.status)).length;
+  return {
+    ...{ plans: open('plan'), claims: open('claim') },
+    assignments: open('assignment') + attention.blocked_assignments,
+    runs: open('agent_run') + attention.stale_runs,
+  };
+}
+
+function note(kind: 'genesis' | 'registry_genesis'): Said {
+  return { agent: 'system', action: 'journal_note', item_type: 'journal', payload: { kind } };
+}
+
+/** Each agent is a process of its own; the notes are of another. */
+const writerOf = (index: number): string => `w_${40_002 + index}-${(0xab_cd_00 + index + 1).toString(16)}`;

@@ -1,0 +1,82 @@
+import { appendFileSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ioFault, refusal } from '../../../../core/state/index.ts';
+import { mailOf } from './mail.ts';
+import type { Append, Simulation } from './simulation.ts';
+import { projectIdOf, type Story } from './story.ts';
+
+/** Says that a store is made up; without it nothing of a store is ever touched. */
+export const MARKER = 'hivebar-simulated.json';
+
+export interface SimulatedStore {
+  /** `.brainclaw` of the folder. */
+  readonly root: string;
+  /** In one write, as a writer does it. */
+  append(append: Append): void;
+  /** As a writer does it after every append. */
+  writeMeta(simulation: Simulation): void;
+}
+
+/**
+ * A fresh store in a folder, without records. One that was made here before is replaced.
+ * @throws Fault `unwritable` when the folder has a store that was not made here, or can not be written
+ */
+export function simulatedStore(folder: string, story: Story): SimulatedStore {
+  const root = join(folder, '.brainclaw');
+  try {
+    clear(root);
+    mkdirSync(folder, { recursive: true });
+    mkdirSync(root);
+    writeFileSync(join(root, MARKER), `${JSON.stringify({ simulated: true, story })}\n`, { flag: 'wx' });
+    return filled(root, story);
+  } catch (error) {
+    throw ioFault(error, root, 'unwritable');
+  }
+}
+
+/** @throws Fault `unwritable` for what is not ours */
+function clear(root: string): void {
+  const there = lstatSync(root, { throwIfNoEntry: false });
+  if (there === undefined) return;
+  if (!there.isDirectory() || !isOurs(join(root, MARKER))) {
+    throw refusal(root, 'is there, and was not made by simulate: name another folder with --to', 'unwritable');
+  }
+  rmSync(root, { recursive: true });
+}
+
+function isOurs(marker: string): boolean {
+  if (lstatSync(marker, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  try {
+    const value = JSON.parse(readFileSync(marker, 'utf8')) as { readonly simulated?: unknown } | null;
+    return value?.simulated === true;
+  } catch {
+    return false; // whatever it is, it is not what is written here
+  }
+}
+
+function filled(root: string, story: Story): SimulatedStore {
+  const events = join(root, 'events');
+  mkdirSync(events);
+  writeFileSync(join(root, 'config.yaml'), configOf(story));
+  for (const { agent, name, text } of mailOf(story).messages) {
+    const inbox = join(root, 'coordination', 'inbox', agent);
+    mkdirSync(inbox, { recursive: true });
+    writeFileSync(join(inbox, name), text);
+  }
+  return {
+    root,
+    append: ({ segment, text }) => appendFileSync(join(events, segment), text),
+    writeMeta: (simulation) => {
+      const path = join(events, 'meta.json');
+      writeFileSync(`${path}.tmp`, simulation.meta());
+      renameSync(`${path}.tmp`, path);
+    },
+  };
+}
+
+function configOf(story: Story): string {
+  return [
+    ...['version: 1', 'project_name: simulated', `project_id: ${projectIdOf(story)}`, 'storage_dir: .brainclaw'],
+    ...['store:', '  journal:', '    mode: dual', ''],
+  ].join('\n');
+}
