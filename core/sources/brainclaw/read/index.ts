@@ -16,9 +16,10 @@ export {
 } from './journal.ts';
 export type { Diagnosis, Skipped, Violation } from './ledger.ts';
 export { MOST_LINE } from './lines.ts';
+export type { Applied, JournalListener } from './listener.ts';
 export { type AgentInbox, type AgentMail, type BadFile, keepAgentMail, MOST_MESSAGE } from './mail.ts';
 export { type AgentMessage, isActionable, isPending, type MessageRead, messageOf } from './message.ts';
-export { type Activity, type Entity, MOST_ACTIVITY, type Projection } from './projection.ts';
+export { type Activity, type Effect, type Entity, MOST_ACTIVITY, type Projection } from './projection.ts';
 export { type Fields, type JournalRecord, type RecordRead, type Refusal, recordOf } from './record.ts';
 export { FAR, type Replay } from './replay.ts';
 export { type Section, sectionsOf } from './sections.ts';

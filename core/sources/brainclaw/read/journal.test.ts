@@ -117,7 +117,9 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     assert.deepEqual([diagnosis.duplicates, diagnosis.gaps, diagnosis.violations], [1, [], {}]);
     assert.deepEqual(diagnosis.unknownActions, { some_future_verb: 1, mystery_signal: 1 });
     assert.deepEqual(decoys, ['seg-00000001.jsonl.bak', 'seg-2.jsonl']);
-    assert.deepEqual(diagnosis.lastSkipped[0], { segment: LAST, byte: 44399, why: 'not-json' });
+    assert.deepEqual(diagnosis.lastSkipped[0], {
+      ...{ segment: LAST, byte: 44399, why: 'not-json', adjudicated: true },
+    });
   });
 
   test('never ends the reading', () => {

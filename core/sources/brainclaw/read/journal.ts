@@ -3,8 +3,9 @@ import { ioFault, refusal } from '../../../state/index.ts';
 import type { Base, Bases, RefusedBase } from './checkpoint.ts';
 import { type Cursor, identityOf } from './cursor.ts';
 import { type Place, readLines } from './lines.ts';
+import type { Applied, JournalListener } from './listener.ts';
 import { recordOf } from './record.ts';
-import { type Applied, type Replay, startReplay } from './replay.ts';
+import { type Replay, startReplay } from './replay.ts';
 import type { Section } from './sections.ts';
 import { type SegmentFile, type Segments, segmentsIn, stampOf } from './segments.ts';
 import { bytesAt, openFile, type ReadFiles } from './shelf.ts';
@@ -19,6 +20,7 @@ export interface JournalOptions {
    * @param first the lowest seq that a segment holds
    */
   readonly bases?: (first: number) => Bases;
+  readonly listener?: JournalListener | null;
 }
 
 /** Why the journal was read from its start again. */
@@ -96,7 +98,7 @@ const NO_BASES: Bases = { bases: [], refused: [] };
 
 /** @param directory the `events` of a store */
 export function keepJournal(files: ReadFiles, directory: string, options: JournalOptions = {}): Journal {
-  const { until = null, bases = () => NO_BASES } = options;
+  const { until = null, bases = () => NO_BASES, listener = null } = options;
   let saved = options.saved ?? null;
   let state: State | null = null;
 
@@ -117,7 +119,7 @@ export function keepJournal(files: ReadFiles, directory: string, options: Journa
     const refusedBases = [...found.refused];
     for (const base of [...found.bases, null]) {
       if (base !== null && until !== null && base.seq > until) continue;
-      const replay = startReplay({ until, saved, base });
+      const replay = startReplay({ until, saved, base, listener });
       const from = base === null ? null : { name: base.name, seq: base.seq };
       const next: State = { replay, base: from, refusedBases, saved, segments: [], decoys: [] };
       if (advance(files, directory, next, listing) === 'moved') return 'moved';

@@ -9,6 +9,8 @@ export interface Skipped {
   /** Of its first byte in the segment. */
   readonly byte: number;
   readonly why: Refusal;
+  /** Whether a later note of a writer accounts for it: a record that was torn, and is known to be. */
+  readonly adjudicated: boolean;
 }
 
 /** How a record breaks the rules of its class; the board takes of it what there is. */
@@ -27,6 +29,8 @@ export interface Diagnosis {
   readonly duplicates: number;
   /** Seqs that no record has, ascending, the last ones. */
   readonly gaps: readonly Span[];
+  /** How many there are, all in all. */
+  readonly missingSeqs: number;
   readonly seqRepairs: number;
   readonly violations: Readonly<Partial<Record<Violation, number>>>;
   /** Actions that are not in the table. */
@@ -45,6 +49,8 @@ export interface Ledger {
 
 const MOST_SKIPPED = 64;
 const MOST_GAPS = 64;
+/** Where a record that comes late is still known for that. */
+const MOST_GAPS_KNOWN = 1024;
 const MOST_ACTIONS = 64;
 const MOST_ACTION = 64;
 
@@ -52,8 +58,9 @@ export function emptyLedger(): Ledger {
   const skippedBy = new Map<Refusal, number>();
   const violations = new Map<Violation, number>();
   const unknown = new Map<string, number>();
-  const last: (Skipped & { explained: boolean })[] = [];
-  let gaps: Span[] = [];
+  const last: { -readonly [K in keyof Skipped]: Skipped[K] }[] = [];
+  const gaps: Span[] = [];
+  let missingSeqs = 0;
   let head = 0;
   let adjudicated = 0;
   let duplicates = 0;
@@ -61,28 +68,34 @@ export function emptyLedger(): Ledger {
 
   const seqOf = (seq: number): void => {
     if (seq > head) {
-      if (seq > head + 1) gaps = [...gaps, { from: head + 1, to: seq - 1 }].slice(-MOST_GAPS);
+      if (seq > head + 1) {
+        gaps.push({ from: head + 1, to: seq - 1 });
+        missingSeqs += seq - head - 1;
+        if (gaps.length > MOST_GAPS_KNOWN) gaps.shift();
+      }
       head = seq;
       return;
     }
     const late = gaps.findIndex(({ from, to }) => from <= seq && seq <= to);
     const gap = gaps[late];
-    if (gap === undefined) duplicates += 1;
-    else {
-      const rest = [
-        { from: gap.from, to: seq - 1 },
-        { from: seq + 1, to: gap.to },
-      ];
-      gaps = gaps.toSpliced(late, 1, ...rest.filter(({ from, to }) => from <= to));
+    if (gap === undefined) {
+      duplicates += 1;
+      return;
     }
+    missingSeqs -= 1;
+    const rest = [
+      { from: gap.from, to: seq - 1 },
+      { from: seq + 1, to: gap.to },
+    ];
+    gaps.splice(late, 1, ...rest.filter(({ from, to }) => from <= to));
   };
 
   const adjudicate = ({ payload }: JournalRecord): void => {
     const { segment, byte_start: start, byte_end: end } = payload ?? {};
     if (typeof start !== 'number' || typeof end !== 'number') return;
     for (const one of last) {
-      if (one.explained || one.segment !== segment || one.byte < start || one.byte >= end) continue;
-      one.explained = true;
+      if (one.adjudicated || one.segment !== segment || one.byte < start || one.byte >= end) continue;
+      one.adjudicated = true;
       adjudicated += 1;
     }
   };
@@ -90,7 +103,7 @@ export function emptyLedger(): Ledger {
   return {
     skip: (segment, byte, why) => {
       add(skippedBy, why);
-      last.push({ segment, byte, why, explained: false });
+      last.push({ segment, byte, why, adjudicated: false });
       if (last.length > MOST_SKIPPED) last.shift();
     },
     unskip: () => {
@@ -114,10 +127,11 @@ export function emptyLedger(): Ledger {
       return {
         skipped: [...skippedBy.values()].reduce((sum, count) => sum + count, 0),
         skippedBy: Object.fromEntries([...skippedBy].filter(([, count]) => count > 0)),
-        lastSkipped: last.map(({ segment, byte, why }) => ({ segment, byte, why })),
+        lastSkipped: last.map((one) => ({ ...one })),
         adjudicated,
         duplicates,
-        gaps,
+        gaps: gaps.slice(-MOST_GAPS),
+        missingSeqs,
         seqRepairs,
         violations: Object.fromEntries(violations),
         unknownActions: Object.fromEntries(unknown),
@@ -127,7 +141,13 @@ export function emptyLedger(): Ledger {
 }
 
 /** The rules of the classes, which writers only count, so that such records do reach the disk (brainclaw contract 1). */
-function violationsOf({ action, item_id, entity_rev, payload, payload_ref }: JournalRecord): readonly Violation[] {
+export function violationsOf({
+  action,
+  item_id,
+  entity_rev,
+  payload,
+  payload_ref,
+}: JournalRecord): readonly Violation[] {
   const found: Violation[] = [];
   if (payload_ref !== null) found.push('payload-elsewhere');
   const eventClass = classOf(action);

@@ -3,8 +3,9 @@ import type { Base } from './checkpoint.ts';
 import { type Cursor, identityOf } from './cursor.ts';
 import { type Diagnosis, emptyLedger } from './ledger.ts';
 import type { Line } from './lines.ts';
+import type { Applied, JournalListener } from './listener.ts';
 import { emptyProjection, type Projection } from './projection.ts';
-import { type JournalRecord, recordOf } from './record.ts';
+import { type Refusal, recordOf } from './record.ts';
 import { type Section, sectionsOf } from './sections.ts';
 
 /** A seq that is further ahead than this is believed only when the next record goes on from it. */
@@ -18,15 +19,7 @@ export interface ReplayOptions {
   readonly saved: Cursor | null;
   /** The lines up to and with its anchor are not applied. */
   readonly base: Base | null;
-}
-
-/** A record and where it lies. */
-export interface Applied {
-  readonly record: JournalRecord;
-  readonly segment: string;
-  /** Bytes of the line in the segment; `end` is the one after its newline. */
-  readonly start: number;
-  readonly end: number;
+  readonly listener: JournalListener | null;
 }
 
 /** The lines of a journal from the first on, in the order of segments and lines, and what has become of them. */
@@ -55,9 +48,10 @@ export interface Replay {
   changedSections(): ReadonlySet<Section>;
 }
 
-export function startReplay({ until, saved, base }: ReplayOptions): Replay {
+export function startReplay({ until, saved, base, listener }: ReplayOptions): Replay {
   const projection = emptyProjection();
   for (const item of base?.items ?? []) projection.seed(item);
+  listener?.begin(projection);
   const anchor = base === null ? null : { seq: base.seq, isMet: base.isAnchor }; // without its items, which are large
   const ledger = emptyLedger();
   const affected = new Set<string>();
@@ -96,6 +90,12 @@ export function startReplay({ until, saved, base }: ReplayOptions): Replay {
     applied += 1;
     highest = Math.max(highest, record.seq);
     head = one;
+    listener?.applied(one, effect);
+  };
+
+  const skip = (segment: string, byte: number, why: Refusal): void => {
+    ledger.skip(segment, byte, why);
+    listener?.skipped({ segment, byte, why });
   };
 
   /** Lines with no seq of their own are of the time of those around them. */
@@ -112,7 +112,7 @@ export function startReplay({ until, saved, base }: ReplayOptions): Replay {
     },
     take: (segment, line) => {
       const read = line.is === 'line' ? recordOf(line.text) : { is: 'refused' as const, why: line.is };
-      if (read.is === 'refused') return isPast() ? undefined : ledger.skip(segment, line.start, read.why);
+      if (read.is === 'refused') return isPast() ? undefined : skip(segment, line.start, read.why);
       const { record } = read;
       const one: Applied = { record, segment, start: line.start, end: line.end };
       const before = held;
@@ -123,7 +123,7 @@ export function startReplay({ until, saved, base }: ReplayOptions): Replay {
         apply(before);
         return apply(one);
       }
-      ledger.skip(segment, line.start, 'seq-too-far');
+      skip(segment, line.start, 'seq-too-far');
       held = one;
     },
     get applied() {

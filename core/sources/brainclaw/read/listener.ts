@@ -1,0 +1,26 @@
+import type { Skipped } from './ledger.ts';
+import type { Effect, Projection } from './projection.ts';
+import type { JournalRecord } from './record.ts';
+
+/** A record and where it lies. */
+export interface Applied {
+  readonly record: JournalRecord;
+  readonly segment: string;
+  /** Bytes of the line in the segment; `end` is the one after its newline. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Hears of every line of a journal, in replay order, while it is read. What it throws ends the reading. */
+export interface JournalListener {
+  /**
+   * A replay begins with the first segment there is: all that was heard so far is void. It may begin again before any
+   * record is applied, when the checkpoint it began from turns out to be of another journal.
+   * @param projection with the items of the checkpoint, and then as it is after each record
+   */
+  begin(projection: Projection): void;
+  /** A record was applied. One that was skipped for its seq may be applied after all, with the record after it. */
+  applied(one: Applied, effect: Effect): void;
+  /** A line is no record. */
+  skipped(one: Omit<Skipped, 'adjudicated'>): void;
+}
