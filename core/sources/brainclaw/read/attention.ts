@@ -49,6 +49,11 @@ export function attentionItems(projection: Projection): readonly AttentionItem[]
   );
 }
 
+/** Why an item asks for a person; null: it does not. */
+export function whyOf(entity: Entity): Why | null {
+  return RULES.find(([itemType, , asks]) => itemType === entity.item_type && asks(entity))?.[1] ?? null;
+}
+
 export function attentionOf(projection: Projection): Attention {
   const counts = { pending_actions: 0, pending_human_candidates: 0, blocked_assignments: 0, stale_runs: 0 };
   for (const { why } of attentionItems(projection)) counts[why] += 1;

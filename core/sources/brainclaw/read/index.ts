@@ -1,4 +1,12 @@
-export { type Attention, type AttentionItem, attentionItems, attentionOf, statusOf, type Why } from './attention.ts';
+export {
+  type Attention,
+  type AttentionItem,
+  attentionItems,
+  attentionOf,
+  statusOf,
+  type Why,
+  whyOf,
+} from './attention.ts';
 export { type Board, boardOf, type Counts, type Slot } from './board.ts';
 export { type Base, type Bases, basesIn, type RefusedBase, type SeedItem } from './checkpoint.ts';
 export { CLASSES, classOf, type EventClass, isKnownAction } from './classes.ts';
@@ -23,5 +31,16 @@ export { type Activity, type Effect, type Entity, MOST_ACTIVITY, type Projection
 export { type Fields, type JournalRecord, type RecordRead, type Refusal, recordOf } from './record.ts';
 export { FAR, type Replay } from './replay.ts';
 export { type Section, sectionsOf } from './sections.ts';
-export type { Sheet, SheetAgent, SheetCount, SheetRow, SheetSection, SheetSectionId } from './sheet.ts';
+export {
+  type Sheet,
+  type SheetAgent,
+  type SheetCount,
+  type SheetRow,
+  type SheetSection,
+  type SheetSectionId,
+  type SheetSources,
+  sheetOf,
+} from './sheet.ts';
+export { type AgentSources, agentsOf, inboxNameOf } from './sheet-agents.ts';
+export { MOST_ROWS } from './sheet-rows.ts';
 export type { ReadFiles } from './shelf.ts';

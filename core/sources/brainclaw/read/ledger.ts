@@ -25,6 +25,7 @@ export interface Diagnosis {
   readonly lastSkipped: readonly Skipped[];
   /** Skipped lines that a later note of a writer accounts for. */
   readonly adjudicated: number;
+  readonly adjudicatedBy: Readonly<Partial<Record<Refusal, number>>>;
   /** Records with a seq that an earlier one had. */
   readonly duplicates: number;
   /** Seqs that no record has, ascending, the last ones. */
@@ -62,7 +63,7 @@ export function emptyLedger(): Ledger {
   const gaps: Span[] = [];
   let missingSeqs = 0;
   let head = 0;
-  let adjudicated = 0;
+  const adjudicatedBy = new Map<Refusal, number>();
   let duplicates = 0;
   let seqRepairs = 0;
 
@@ -96,7 +97,7 @@ export function emptyLedger(): Ledger {
     for (const one of last) {
       if (one.adjudicated || one.segment !== segment || one.byte < start || one.byte >= end) continue;
       one.adjudicated = true;
-      adjudicated += 1;
+      add(adjudicatedBy, one.why);
     }
   };
 
@@ -125,10 +126,11 @@ export function emptyLedger(): Ledger {
     },
     get diagnosis() {
       return {
-        skipped: [...skippedBy.values()].reduce((sum, count) => sum + count, 0),
+        skipped: sumOf(skippedBy),
         skippedBy: Object.fromEntries([...skippedBy].filter(([, count]) => count > 0)),
         lastSkipped: last.map((one) => ({ ...one })),
-        adjudicated,
+        adjudicated: sumOf(adjudicatedBy),
+        adjudicatedBy: Object.fromEntries(adjudicatedBy),
         duplicates,
         gaps: gaps.slice(-MOST_GAPS),
         missingSeqs,
@@ -162,4 +164,10 @@ export function violationsOf({
 
 function add<K>(counts: Map<K, number>, key: K, by = 1): void {
   counts.set(key, (counts.get(key) ?? 0) + by);
+}
+
+function sumOf(counts: ReadonlyMap<unknown, number>): number {
+  let sum = 0;
+  for (const count of counts.values()) sum += count;
+  return sum;
 }

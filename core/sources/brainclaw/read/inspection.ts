@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { type Violation, violationsOf } from './ledger.ts';
+import type { Applied, JournalListener } from './listener.ts';
+import type { JournalRecord } from './record.ts';
+
+/** Where a record lies. */
+export interface At {
+  readonly seq: number;
+  readonly segment: string;
+  readonly byte: number;
+}
+
+/** How many there are, and the last of them. */
+export interface Cases<T> {
+  readonly count: number;
+  readonly last: readonly T[];
+}
+
+/** What is wrong between the records of a journal. Bounded, but for a number an item. */
+export interface Inspected {
+  /** Another record with the seq of an earlier one, that says the same, or something else. */
+  readonly sameAgain: Cases<At>;
+  readonly otherAgain: Cases<At>;
+  /** Revisions of an item that nobody wrote here. */
+  readonly revisionGaps: Cases<RevisionBreak>;
+  /** Items whose first record here is not their first. */
+  readonly beginsLater: Cases<RevisionBreak>;
+  /** A revision that is not above the one before. */
+  readonly revisionsBack: Cases<RevisionBreak>;
+  /** Items that were too many to be followed. */
+  readonly unfollowed: number;
+  readonly violations: ReadonlyMap<Violation, Cases<At>>;
+  /** Records whose payload lies elsewhere, and the bytes that they say it has. */
+  readonly payloadRefs: Cases<At & { readonly bytes: number | null }>;
+  readonly payloadRefBytes: number;
+  /** The highest revision of each item id. */
+  readonly revisions: ReadonlyMap<string, number>;
+}
+
+export interface RevisionBreak extends At {
+  readonly item: string;
+  readonly before: number;
+  readonly revision: number;
+}
+
+const MOST_CASES = 32;
+/** Records with the same seq come close after each other. */
+const MOST_REMEMBERED = 65_536;
+const MOST_ITEMS = 1_000_000;
+
+/** Compares the records of a journal with each other, for the doctor: it costs what a replay for a board does without. */
+export function startInspection(): JournalListener & { readonly inspected: Inspected } {
+  let state = fresh();
+  return {
+    begin: (projection) => {
+      state = fresh();
+      for (const itemType of projection.types)
+        for (const { item_id, entity_rev } of projection.ofType(itemType).values())
+          if (entity_rev !== null) state.revisions.set(`${itemType}:${item_id}`, entity_rev);
+    },
+    applied: (one) => look(state, one),
+    skipped: () => {},
+    get inspected() {
+      const { revisions, remembered, violations, ...cases } = state;
+      const byId = new Map<string, number>();
+      for (const [key, revision] of revisions) {
+        const id = key.slice(key.indexOf(':') + 1);
+        byId.set(id, Math.max(revision, byId.get(id) ?? 0));
+      }
+      return { ...cases, violations: new Map(violations), revisions: byId };
+    },
+  };
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+interface Bag<T> extends Cases<T> {
+  count: number;
+  readonly last: T[];
+}
+const bag = <T>(): Bag<T> => ({ count: 0, last: [] });
+
+function fresh() {
+  return {
+    ...{ sameAgain: bag<At>(), otherAgain: bag<At>(), revisionGaps: bag<RevisionBreak>() },
+    ...{ beginsLater: bag<RevisionBreak>(), revisionsBack: bag<RevisionBreak>(), unfollowed: 0 },
+    ...{ violations: new Map<Violation, Bag<At>>(), payloadRefs: bag<At & { readonly bytes: number | null }>() },
+    ...{ payloadRefBytes: 0, revisions: new Map<string, number>(), remembered: new Map<number, string>() },
+  };
+}
+
+function look(state: Writable<ReturnType<typeof fresh>>, { record, segment, start }: Applied): void {
+  const at: At = { seq: record.seq, segment, byte: start };
+  const { remembered } = state;
+  const says = digestOf(record);
+  const before = remembered.get(record.seq);
+  if (before !== undefined) put(before === says ? state.sameAgain : state.otherAgain, at);
+  remembered.set(record.seq, says);
+  if (remembered.size > MOST_REMEMBERED) {
+    const [oldest] = remembered.keys();
+    if (oldest !== undefined) remembered.delete(oldest);
+  }
+  for (const violation of violationsOf(record)) {
+    const cases = state.violations.get(violation) ?? bag<At>();
+    state.violations.set(violation, cases);
+    put(cases, at);
+  }
+  if (record.payload_ref !== null) {
+    const { bytes } = record.payload_ref;
+    const size = typeof bytes === 'number' ? bytes : null;
+    put(state.payloadRefs, { ...at, bytes: size });
+    state.payloadRefBytes += size ?? 0;
+  }
+  followRevision(state, record, at);
+}
+
+function followRevision(state: Writable<ReturnType<typeof fresh>>, record: JournalRecord, at: At): void {
+  const { item_type, item_id, entity_rev: revision } = record;
+  if (item_id === null || revision === null) return;
+  const item = `${item_type}:${item_id}`;
+  const before = state.revisions.get(item);
+  if (before === undefined && state.revisions.size >= MOST_ITEMS) {
+    state.unfollowed += 1;
+    return;
+  }
+  const broken: RevisionBreak = { ...at, item, before: before ?? 0, revision };
+  if (before === undefined) {
+    if (revision > 1) put(state.beginsLater, broken);
+  } else if (revision > before + 1) put(state.revisionGaps, broken);
+  else if (revision <= before) put(state.revisionsBack, broken);
+  state.revisions.set(item, Math.max(revision, before ?? 0));
+}
+
+function put<T>(cases: Bag<T>, one: T): void {
+  cases.count += 1;
+  cases.last.push(one);
+  if (cases.last.length > MOST_CASES) cases.last.shift();
+}
+
+function digestOf(record: JournalRecord): string {
+  return createHash('sha256').update(JSON.stringify(record)).digest('base64');
+}
