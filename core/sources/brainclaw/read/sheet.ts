@@ -1,6 +1,12 @@
 import type { Attention, Why } from './attention.ts';
-import type { Remark } from './health.ts';
+import { type Board, boardOf } from './board.ts';
+import { type Remark, remarksOn } from './health.ts';
+import type { View } from './journal.ts';
+import type { AgentInbox } from './mail.ts';
 import type { Section } from './sections.ts';
+import type { Seed } from './seed.ts';
+import { agentsOf } from './sheet-agents.ts';
+import { sectionsIn } from './sheet-rows.ts';
 
 /**
  * What every surface shows of a project: plain values, so that they are JSON as they are. Texts come from whoever writes
@@ -24,7 +30,7 @@ export interface Sheet {
   /** In the order of the protocol (observer protocol 6.2); none while the journal is off and nobody was asked. */
   readonly sections: readonly SheetSection[];
   /** What does not come from the journal but was asked of brainclaw, once (brainclaw contract 9). */
-  readonly seeded: readonly (Section | SheetCount)[];
+  readonly seeded: readonly SheetCount[];
 }
 
 export type SheetCount = 'plans' | 'claims' | 'assignments' | 'runs' | 'actions' | 'failedRuns' | 'agents' | 'sessions';
@@ -77,4 +83,55 @@ export interface SheetAgent {
   readonly actions: number | null;
   /** Files in its inbox that are no messages; null: mail is switched off. */
   readonly skipped: number | null;
+}
+
+export interface SheetSources {
+  /** Null: the journal is off. */
+  readonly view: View | null;
+  /** Null: mail is switched off. */
+  readonly mail: ReadonlyMap<string, AgentInbox> | null;
+  /** Null: nobody was asked, or nobody answered. */
+  readonly seed: Seed | null;
+}
+
+const COUNTS = ['plans', 'claims', 'assignments', 'runs', 'actions', 'failedRuns', 'agents', 'sessions'] as const;
+/** No journal ever holds these. */
+const NEVER_JOURNALED: ReadonlySet<SheetCount> = new Set<SheetCount>(['agents', 'sessions']);
+/** Right in a journal that holds every registry item there is, and too low in any other. */
+const OF_THE_REGISTRY: ReadonlySet<SheetCount> = new Set<SheetCount>([
+  ...(['claims', 'assignments', 'runs', 'actions', 'failedRuns'] as const),
+]);
+const KNOWLEDGE = ['plan', 'handoff', 'constraint', 'decision', 'trap'] as const;
+
+/** Pure: what a project is, from what was read of it. The numbers are those of the journal wherever it can be trusted with them. */
+export function sheetOf({ view, mail, seed }: SheetSources): Sheet {
+  const projection = view?.replay.projection ?? null;
+  const board = projection === null ? null : boardOf(projection);
+  const counts = countsOf(board, seed);
+  return {
+    remarks: remarksOn(view),
+    seq: view?.replay.cursor?.seq ?? null,
+    ts: view?.replay.head?.record.ts ?? null,
+    counts: Object.fromEntries(counts.map(({ name, value }) => [name, value])) as Sheet['counts'],
+    attention: board?.attention_required ?? null,
+    system: board && Object.fromEntries(KNOWLEDGE.map((itemType) => [itemType, board.byType[itemType] ?? 0])),
+    agents: agentsOf({ board, mail }),
+    sections: projection === null ? [] : sectionsIn(projection),
+    seeded: counts.filter(({ isSeeded }) => isSeeded).map(({ name }) => name),
+  };
+}
+
+interface OneCount {
+  readonly name: SheetCount;
+  readonly value: number | null;
+  readonly isSeeded: boolean;
+}
+
+function countsOf(board: Board | null, seed: Seed | null): readonly OneCount[] {
+  return COUNTS.map((name) => {
+    const read = board === null || NEVER_JOURNALED.has(name) ? null : board.counts[name];
+    const isTrusted = read !== null && (board?.registryAuthoritative === true || !OF_THE_REGISTRY.has(name));
+    const said = isTrusted ? null : (seed?.[name] ?? null);
+    return { name, value: said ?? read, isSeeded: said !== null };
+  });
 }

@@ -1,0 +1,113 @@
+import { attentionItems, statusOf, type Why } from './attention.ts';
+import type { Activity, Entity, Projection } from './projection.ts';
+import type { SheetRow, SheetSection, SheetSectionId } from './sheet.ts';
+import { shortened } from './trim.ts';
+
+/** Rows of a section; those of the activity are as many as are kept. */
+export const MOST_ROWS = 100;
+const MOST_TITLE = 200;
+const MOST_NAME = 80;
+
+/** Where an item's text stands, the best first. */
+const TITLES = ['title', 'name', 'text', 'description', 'scope', 'prompt', 'short_label'] as const;
+
+const ENDED: ReadonlySet<string> = new Set([
+  ...['completed', 'cancelled', 'failed', 'timed_out', 'expired', 'rerouted', 'interrupted'],
+]);
+const UNDER_WAY: ReadonlySet<string> = new Set(['in_progress', 'blocked']);
+
+interface Part {
+  readonly itemType: string;
+  /** Absent: all of them. */
+  readonly shows?: (status: string) => boolean;
+}
+
+/** What each section shows, in the order of the protocol (observer protocol 6, 6.2). */
+const SECTIONS: readonly { readonly id: SheetSectionId; readonly of: readonly Part[]; readonly first?: string }[] = [
+  {
+    id: 'in-progress',
+    of: [
+      { itemType: 'plan', shows: (status) => UNDER_WAY.has(status) },
+      { itemType: 'claim', shows: (status) => status === 'active' },
+      { itemType: 'assignment', shows: (status) => !ENDED.has(status) },
+      { itemType: 'agent_run', shows: (status) => !ENDED.has(status) },
+    ],
+  },
+  {
+    id: 'recently-terminal',
+    of: [
+      { itemType: 'assignment', shows: (status) => ENDED.has(status) },
+      { itemType: 'agent_run', shows: (status) => ENDED.has(status) },
+    ],
+  },
+  { id: 'sprints', of: [{ itemType: 'sequence' }], first: 'active' },
+  { id: 'backlog', of: [{ itemType: 'plan', shows: (status) => status === 'todo' }] },
+  { id: 'candidates', of: [{ itemType: 'candidate', shows: (status) => status === 'pending' }] },
+  { id: 'actions', of: [{ itemType: 'state' }], first: 'pending' },
+  { id: 'handoffs', of: [{ itemType: 'handoff' }], first: 'open' },
+  { id: 'traps', of: [{ itemType: 'trap' }], first: 'active' },
+];
+
+/** All sections with their first rows, newest first; attention by its reasons. */
+export function sectionsIn(projection: Projection): readonly SheetSection[] {
+  const attention = attentionItems(projection).map(({ why, entity }) => ({ entity, why }));
+  const sections = [sectionOf('attention', attention, ({ entity, why }) => rowOf(entity, why))];
+  for (const { id, of, first } of SECTIONS) {
+    const items = of.flatMap(({ itemType, shows }) =>
+      [...projection.ofType(itemType).values()].filter((entity) => shows?.(statusOf(entity)) !== false),
+    );
+    sections.push(sectionOf(id, newestFirst(items, first), (entity) => rowOf(entity, null)));
+    if (id === 'candidates') sections.push(sectionOf('activity', projection.activity.toReversed(), rowOfActivity));
+  }
+  return sections;
+}
+
+function sectionOf<T>(id: SheetSectionId, items: readonly T[], row: (item: T) => SheetRow): SheetSection {
+  const rows = items.slice(0, MOST_ROWS).map(row);
+  return { id, total: items.length, rows, rest: items.length - rows.length };
+}
+
+/** By the record that made each what it is; what comes from a checkpoint is older than all. */
+function newestFirst(items: readonly Entity[], first: string | undefined): readonly Entity[] {
+  const rank = (entity: Entity): number => (statusOf(entity) === first ? 0 : 1);
+  return items.toSorted((a, b) => rank(a) - rank(b) || (b.seq ?? 0) - (a.seq ?? 0));
+}
+
+function rowOf(entity: Entity, why: Why | null): SheetRow {
+  const { item_type: itemType, item_id: id, payload, seq, ts, agent } = entity;
+  return {
+    ...{ key: `${itemType}:${id}`, itemType, id, title: titleOf(entity), status: tidy(statusOf(entity), MOST_NAME) },
+    agent: nameIn(payload.agent ?? payload.assignee ?? payload.to),
+    from: nameIn(payload.from ?? payload.dispatcher_agent ?? payload.author) ?? nameIn(agent),
+    ts: ts ?? nameIn(payload.updated_at ?? payload.created_at),
+    ...{ seq, why },
+  };
+}
+
+function titleOf({ payload }: Entity): string {
+  for (const key of TITLES) {
+    const text = payload[key];
+    if (typeof text === 'string' && text.trim() !== '') return tidy(text, MOST_TITLE);
+  }
+  return '';
+}
+
+function rowOfActivity({ seq, ts, agent, action, item_type, item_id, summary }: Activity): SheetRow {
+  return {
+    ...{ key: `seq:${seq}`, itemType: item_type, id: item_id, title: tidy(summary ?? '', MOST_TITLE) },
+    ...{ status: tidy(action, MOST_NAME), agent: nameIn(agent), from: nameIn(agent), ts, seq, why: null },
+  };
+}
+
+function nameIn(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? tidy(value, MOST_NAME) : null;
+}
+
+/** One line without control characters and marks that turn text around, not longer than so many characters. */
+function tidy(text: string, most: number): string {
+  const line = shortened(text, 4 * most)
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replaceAll(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+    .trim();
+  return line.length <= most ? line : `${shortened(line, most - 1)}…`;
+}

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import {
+  brainclaw,
+  coldOf,
+  EXPECTED,
+  ended,
+  LAST,
+  line,
+  type Store,
+  viewed,
+} from '../../../../test/kit/brainclaw-store.ts';
+import { realFiles } from '../../../ports/index.ts';
+import { keepAgentMail } from './mail.ts';
+import type { Seed } from './seed.ts';
+import { type Sheet, type SheetSection, sheetOf } from './sheet.ts';
+import { MOST_ROWS } from './sheet-rows.ts';
+
+const mailOf = (store: Store) =>
+  keepAgentMail(realFiles, join(store.root, 'coordination', 'inbox'), (text) => text).look();
+const sheetIn = (store: Store, seed: Seed | null = null): Sheet =>
+  sheetOf({ view: coldOf(store), mail: mailOf(store), seed });
+const section = (sheet: Sheet, id: SheetSection['id']): SheetSection => {
+  const found = sheet.sections.find((one) => one.id === id);
+  if (found === undefined) throw new Error(`no section ${id}`);
+  return found;
+};
+const keysIn = (sheet: Sheet, id: SheetSection['id']): readonly string[] =>
+  section(sheet, id).rows.map(({ key }) => key);
+const append = (store: Store, lines: string): void => appendFileSync(store.event(LAST), lines);
+const SEED: Seed = {
+  ...{ plans: 1, claims: 2, assignments: 3, runs: 4, actions: 5, agents: 6 },
+  ...{ sessions: null, failedRuns: 8 },
+};
+
+describe('the sheet of a project', () => {
+  test('has the numbers of the board, in plain values', () => {
+    using store = brainclaw();
+    const sheet = sheetIn(store);
+    const { counts, attention_required, cursor } = EXPECTED.observer;
+    assert.deepEqual(sheet.counts, { ...counts, agents: null, sessions: null });
+    assert.deepEqual(sheet.attention, attention_required);
+    assert.deepEqual([sheet.seq, sheet.remarks, sheet.seeded], [cursor.seq, ['skipped=5'], []]);
+    assert.deepEqual(sheet.system, { plan: 38, handoff: 22, constraint: 1, decision: 2, trap: 2 });
+    assert.deepEqual(JSON.parse(JSON.stringify(sheet)), sheet);
+  });
+
+  test('has its sections in the order of the protocol, attention first', () => {
+    using store = brainclaw();
+    assert.deepEqual(
+      sheetIn(store).sections.map(({ id, total }) => [id, total]),
+      [
+        ...[
+          ['attention', 20],
+          ['in-progress', 43],
+          ['recently-terminal', 16],
+          ['sprints', 2],
+          ['backlog', 18],
+        ],
+        ...[
+          ['candidates', 16],
+          ['activity', 90],
+          ['actions', 4],
+          ['handoffs', 22],
+          ['traps', 2],
+        ],
+      ],
+    );
+  });
+
+  test('names for each item of attention why it is there, and no action that is not pending', () => {
+    using store = ended(brainclaw());
+    const before = keysIn(sheetIn(store), 'attention');
+    append(
+      store,
+      ['in_progress', 'resolved', 'rejected', 'cancelled', 'expired']
+        .map((status, i) => line(400 + i, { item_type: 'state', item_id: `act_${status}`, payload: { status } }))
+        .join(''),
+    );
+    append(store, line(410, { item_type: 'state', item_id: 'act_now', payload: { title: 'Now?', agent: 'codex' } }));
+    const sheet = sheetIn(store);
+    const { rows, total } = section(sheet, 'attention');
+    assert.equal(total, 21);
+    assert.deepEqual(
+      rows.filter(({ key }) => !before.includes(key)).map(({ key, why, title, agent }) => [key, why, title, agent]),
+      [['state:act_now', 'pending_actions', 'Now?', 'codex']],
+    );
+    assert.ok(keysIn(sheet, 'actions').includes('state:act_in_progress'));
+    assert.equal(section(sheet, 'actions').rows[0]?.key, 'state:act_now', 'what is pending stands first');
+  });
+
+  test('has only its own items in each section, the newest first', () => {
+    using store = brainclaw();
+    const sheet = sheetIn(store);
+    const statuses = (id: SheetSection['id']): readonly string[] =>
+      [...new Set(section(sheet, id).rows.map(({ itemType, status }) => `${itemType} ${status}`))].sort();
+    assert.deepEqual(statuses('backlog'), ['plan todo']);
+    assert.ok(statuses('in-progress').every((one) => !/done|completed|cancelled|failed|released|todo/.test(one)));
+    assert.ok(
+      statuses('recently-terminal').every((one) =>
+        /^(assignment|agent_run) (completed|cancelled|failed|timed_out|expired|rerouted|interrupted)$/.test(one),
+      ),
+    );
+    assert.deepEqual(statuses('candidates'), ['candidate pending']);
+    const seqs = section(sheet, 'activity').rows.map(({ seq }) => seq ?? 0);
+    assert.deepEqual(
+      seqs,
+      seqs.toSorted((a, b) => b - a),
+    );
+    assert.deepEqual(keysIn(sheet, 'sprints'), ['sequence:seq_a1', 'sequence:seq_a0']);
+    assert.equal(section(sheet, 'sprints').rows[0]?.title, 'sprint 12');
+  });
+
+  test('bounds its rows, and counts the rest', () => {
+    using store = ended(brainclaw());
+    append(store, Array.from({ length: 300 }, (_, i) => line(400 + i)).join(''));
+    const { rows, rest, total } = section(sheetIn(store), 'backlog');
+    assert.deepEqual([rows.length, rest + rows.length], [MOST_ROWS, total]);
+    assert.equal(rows[0]?.key, 'plan:pln_699');
+  });
+
+  test('cuts texts, and leaves out what a terminal or a reader would act on', () => {
+    using store = ended(brainclaw());
+    const text = `one\u001b[31m\ntwo\u202e ${'é'.repeat(500)}`;
+    append(store, line(400, { payload: { status: 'todo', text, assignee: 'co\u0007dex' } }));
+    const [row] = section(sheetIn(store), 'backlog').rows;
+    assert.deepEqual([row?.title.slice(0, 14), row?.title.length, row?.agent], ['one [31m two é', 200, 'co dex']);
+  });
+
+  test('says of every agent what waits for it, however the journal spells its name', () => {
+    using store = ended(brainclaw());
+    append(store, line(400, { item_type: 'handoff', item_id: 'hnd_x', payload: { to: 'Copilot', status: 'open' } }));
+    append(store, line(401, { item_type: 'handoff', item_id: 'hnd_y', payload: { to: 'New One', status: 'open' } }));
+    const agents = new Map(sheetIn(store).agents.map((one) => [one.agent, one]));
+    assert.deepEqual([...agents.keys()], ['claude-code', 'codex', 'github-copilot', 'hermes', 'new_one']);
+    assert.deepEqual(agents.get('codex'), {
+      ...{ agent: 'codex', pending: 2, actionable: 3, open_handoffs: 4, assignments: 3, actions: 2, skipped: 2 },
+    });
+    assert.equal(agents.get('github-copilot')?.open_handoffs, 5);
+    assert.deepEqual(agents.get('new_one'), {
+      ...{ agent: 'new_one', pending: 0, actionable: 0, open_handoffs: 1, assignments: 0, actions: 0, skipped: 0 },
+    });
+  });
+
+  test('of a journal that is off: nothing is known, and that is not none', () => {
+    using store = brainclaw();
+    const sheet = sheetOf({ view: null, mail: mailOf(store), seed: null });
+    assert.deepEqual(new Set(Object.values(sheet.counts)), new Set([null]));
+    assert.deepEqual(
+      [sheet.remarks, sheet.seq, sheet.ts, sheet.attention, sheet.system, sheet.sections],
+      [['journal-off'], null, null, null, null, []],
+    );
+    assert.deepEqual(
+      sheet.agents.map(({ agent, pending, actions }) => [agent, pending, actions]),
+      [
+        ...[
+          ['claude-code', 1, null],
+          ['codex', 2, null],
+          ['github-copilot', 1, null],
+          ['hermes', 0, null],
+        ],
+      ],
+    );
+  });
+
+  test('without mail: the agents are those of the journal, and their mail is not known', () => {
+    using store = brainclaw();
+    const { agents } = sheetOf({ view: coldOf(store), mail: null, seed: null });
+    assert.deepEqual(
+      agents.find(({ agent }) => agent === 'codex'),
+      {
+        ...{
+          agent: 'codex',
+          pending: null,
+          actionable: null,
+          open_handoffs: 4,
+          assignments: 3,
+          actions: 2,
+          skipped: null,
+        },
+      },
+    );
+  });
+
+  test('takes of a seed what the journal can not be trusted with, and says so', () => {
+    using store = brainclaw();
+    const off = sheetOf({ view: null, mail: null, seed: SEED });
+    assert.deepEqual(off.counts, SEED);
+    assert.deepEqual(off.seeded, ['plans', 'claims', 'assignments', 'runs', 'actions', 'failedRuns', 'agents']);
+    const partial = sheetOf({ view: viewed(store.open({ until: 127 })), mail: null, seed: SEED });
+    assert.deepEqual(partial.counts, { ...SEED, plans: EXPECTED.until[0]?.counts.plans });
+    const all = sheetIn(store, SEED);
+    assert.deepEqual(all.counts, { ...EXPECTED.observer.counts, agents: 6, sessions: null });
+    assert.deepEqual(all.seeded, ['agents']);
+  });
+});
