@@ -47,6 +47,11 @@ test('settings that are wrong are an error that names file, line, column and fau
       '{"hives": [{"name": "a", "base": "http://127.0.0.1:7474", "proxy": "http://p:1"}]}',
       '1:59: hives.0.proxy: 127.0.0.1:7474 is this machine, where no proxy leads to',
     ],
+    ['{"brainclaw": {}}', "1:2: brainclaw: must have required property 'is'"],
+    ['{"brainclaw": {"is": "auto"}}', '1:16: brainclaw.is: must be one of on, off'],
+    ['{"brainclaw": {"is": "on", "roots": [""]}}', /^1:38: brainclaw\.roots\.0: must NOT have fewer than 1 char/],
+    ['{"brainclaw": {"is": "on", "depth": 9}}', '1:28: brainclaw.depth: must be <= 8'],
+    ['{"brainclaw": {"is": "on", "root": []}}', '1:28: brainclaw.root: there is no such key'],
     ['{"nats": {}}', "1:2: nats: must have required property 'url'"],
     ['{"nats": {"url": "http://h"}}', /^1:11: nats\.url: "http:\/\/h" is not nats:\/\/HOST:PORT or tls:/],
     ['{"nats": {"url": "nats://me:secret@h"}}', /^1:11: nats\.url: a user name or token stands in the URL/],
@@ -100,8 +105,16 @@ test('what nobody wrote has its default; what is optional stays out', () => {
   assert.ok(!existsSync(join(folder, 'no')), 'to look writes nothing');
   assert.deepEqual(given, {});
   assert.deepEqual(
-    [settings.hives, settings.sound, settings.opener, settings.urlSchemes, settings.iconTheme, settings.historyDays],
-    [[], false, { is: 'auto' }, ['https', 'http', 'vscode', 'cursor'], 'auto', 30],
+    [
+      settings.brainclaw,
+      settings.hives,
+      settings.sound,
+      settings.opener,
+      settings.urlSchemes,
+      settings.iconTheme,
+      settings.historyDays,
+    ],
+    [{ is: 'off' }, [], false, { is: 'auto' }, ['https', 'http', 'vscode', 'cursor'], 'auto', 30],
   );
   assert.equal(settings.quietHours, undefined);
 });

@@ -71,6 +71,30 @@ const GARDEN = {
   description: 'the garden store whose citizens are watched',
 } as const;
 
+/** Projects that brainclaw keeps: only those that a person names, and those below a folder that a person names. */
+const BRAINCLAW = {
+  type: 'object',
+  properties: {
+    is: { enum: ['on', 'off'] },
+    /** Folders that hold a `.brainclaw`. */
+    projects: { type: 'array', items: { type: 'string', minLength: 1 } },
+    /** Folders below which projects are looked for. */
+    roots: { type: 'array', items: { type: 'string', minLength: 1 } },
+    /** So many folders below a root a project can lie; not given: 3. */
+    depth: { type: 'integer', minimum: 0, maximum: 8 },
+    /** False: of a store only its journal is read; not given: true. */
+    mail: { type: 'boolean' },
+    /** True: brainclaw is started for what a person asks of it; not given: false. */
+    actions: { type: 'boolean' },
+    /** What asks for a person when a project is first seen is told all the same. */
+    backfill: { type: 'boolean' },
+  },
+  required: ['is'],
+  additionalProperties: false,
+  default: { is: 'off' },
+  description: 'the brainclaw projects that are watched',
+} as const;
+
 const TIME_OF_DAY = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' } as const;
 
 /** What opens a persona's session. `command` and `terminal` are lists of arguments, never given to a shell. */
@@ -127,6 +151,7 @@ export const SETTINGS = {
     hives: { type: 'array', items: HIVE, default: [], description: 'further hives to watch' },
     nats: NATS,
     garden: GARDEN,
+    brainclaw: BRAINCLAW,
     pollSeconds: { type: 'number', minimum: 1, default: 60, description: 'time between polls of a hive' },
     holdSeconds: { type: 'number', minimum: 0, default: 50, description: 'long-poll hold; 0: never hold' },
     alertAfter: { type: 'integer', minimum: 1, default: 3, description: 'consecutive failures that make an outage' },
@@ -182,6 +207,7 @@ export const SETTINGS = {
     'port',
     'hives',
     'garden',
+    'brainclaw',
     'pollSeconds',
     'holdSeconds',
     'alertAfter',
