@@ -3,6 +3,7 @@ export interface EventWire {
   readonly event: string;
   readonly event_id: string;
   readonly ts: string;
+  readonly wake_class?: string;
   readonly id?: number;
   readonly from?: string | null;
   readonly content?: unknown;
@@ -30,6 +31,12 @@ export function toldOf(event: EventWire): Told {
   switch (event.event) {
     case 'new':
       return { look: 'mail', words: event.self === true ? 'Mail to itself' : 'Mail' };
+    case 'handoff':
+      return { look: 'mail', words: 'Handed over' };
+    case 'assigned':
+      return { look: 'mail', words: 'Assigned' };
+    case 'action':
+      return { look: 'mail', words: 'Action wanted' };
     case 'alert':
       return alertOf(event);
     case 'recovered':

@@ -37,8 +37,8 @@ export async function messagesOf(
       if (!(error instanceof Refused)) throw error; // a hive that does not answer so: what was told is there all the same
     }
   }
-  return events.flatMap(({ event, id, from, created, ts, content }) =>
-    event === 'new' && from !== undefined
+  return events.flatMap(({ wake_class, id, from, created, ts, content }) =>
+    wake_class === 'mail' && from !== undefined
       ? [{ id: id ?? null, from, created: created ?? ts, content, read: null }]
       : [],
   );

@@ -53,7 +53,7 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
     }
   };
   const show = (): void => {
-    const some = messages.length > 0 || known.some(({ event }) => event === 'new');
+    const some = messages.length > 0 || known.some(({ wake_class }) => wake_class === 'mail');
     eventWords.textContent = known.length === 0 ? 'Nothing was told yet.' : '';
     timeline.replaceChildren(...known.map(entryOf));
     if (!some) mailWords.textContent = 'No message was told yet.';
@@ -118,7 +118,7 @@ function entryOf(event: EventWire): HTMLElement {
   entry.dataset.look = look;
   const what = document.createElement('span');
   what.textContent = capped(visible(words), FROM_CHARS);
-  if (event.event === 'new' && typeof event.from === 'string') {
+  if (event.wake_class === 'mail' && typeof event.from === 'string') {
     what.append(' from ', isolated('bdi', capped(visible(event.from), FROM_CHARS)));
   }
   entry.append(what, timeOf(event.ts));

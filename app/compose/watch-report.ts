@@ -1,5 +1,5 @@
 import type { Fact } from '../../core/board/index.ts';
-import type { Event } from '../../core/events/index.ts';
+import { type Event, isMail } from '../../core/events/index.ts';
 import { type Count, faultOf, type PersonaId } from '../../core/model/index.ts';
 import type { Log } from '../../core/ports/index.ts';
 import { createTrouble, type Sink } from '../../core/sinks/index.ts';
@@ -96,6 +96,6 @@ function sayingHeld(log: Log, persona: PersonaId, events: readonly Event[], held
 }
 
 function sayingSkipped(log: Log, persona: PersonaId, events: readonly Event[]): void {
-  const ids = events.flatMap((event) => (event.event === 'new' ? [event.id] : []));
+  const ids = events.flatMap((event) => (isMail(event) ? [event.id] : []));
   if (ids.length > 0) log.warn(`${persona}: no event for mail ${ids.join(', ')}`);
 }

@@ -10,7 +10,7 @@ const MAIL = { diagnostics: false };
 describe('trap 61: what wakes an agent', () => {
   test('mail does, whatever its class says; the own does not', () => {
     assert.ok(wakes(said('new', { wake_class: 'mail' }), MAIL));
-    assert.ok(wakes(said('new'), MAIL));
+    for (const name of ['new', 'handoff', 'assigned', 'action']) assert.ok(wakes(said(name), MAIL), name);
     assert.ok(wakes(said('new', { wake_class: 'liveness' }), MAIL));
     assert.ok(wakes(said('new', { self: 'true' }), MAIL)); // not what a writer of ours says
     assert.ok(!wakes(said('new', { wake_class: 'mail', self: true }), ALL));

@@ -482,6 +482,15 @@ test('mail of whom nobody knows who wrote it is shown without a name; what becom
   assert.deepEqual([scene.screen.size, [...scene.screen.values()][0]?.title], [1, 'ada: 1 new']);
 });
 
+test('work that came for an agent is no news to a person: it is not among what is unread', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.mail('ada', 1, { event: 'handoff', content: 'yours' });
+  assert.equal(scene.screen.size, 0);
+  scene.mail('ada', 1, { content: 'hi' });
+  assert.equal([...scene.screen.values()][0]?.body, 'bob: hi');
+});
+
 test('a name from right to left stays in its place: it does not swap sides with the count or the text', () => {
   const scene = new Scene();
   scene.facts({ ...joined('ada', scene.at), label: 'שלום' });

@@ -449,6 +449,13 @@ test('a message of whom nobody knows who wrote it, and when, is on the board; wh
   assert.deepEqual([lastMailAt, lastEventId, cursor], [1, 'ada:read:3-1', 7]);
 });
 
+test('work that came is among the latest, with its time and its number', () => {
+  const fact = mail('ada', 1, 7) as Extract<Fact, { is: 'told' }>;
+  const events = fact.events.map((event) => ({ ...event, event: 'assigned' }) as (typeof fact.events)[number]);
+  const { latest, lastMailAt, cursor } = only(boardOf(join('ada'), { ...fact, events }).snapshot());
+  assert.deepEqual([latest.map(({ id }) => id), lastMailAt, cursor], [[7], 1, 7]);
+});
+
 test('who is hidden is watched and listed, and left out of totals and causes, also when hidden before it joined', () => {
   const hidden = { is: 'hidden', at: 0, persona: 'ada', hidden: true } as const;
   const board = boardOf(hidden, join('ada'), join('bo'), look('ada', 1, 3), look('bo', 1, 2));

@@ -1,4 +1,4 @@
-import type { Event } from '../events/index.ts';
+import { type Event, isMail } from '../events/index.ts';
 import {
   type Fault,
   type Instant,
@@ -302,7 +302,7 @@ function waiting(cell: PersonaCell, now: Partial<Pick<PersonaCell, 'held' | 'beh
  */
 function told(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCell {
   const last = fact.events.at(-1);
-  const mail = fact.events.findLast((event) => event.event === 'new');
+  const mail = fact.events.findLast(isMail);
   const shown = {
     ...cell.shown,
     ...letters(cell, fact.events),
@@ -315,7 +315,7 @@ function told(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCe
 
 /** Before this run's own news: what was told since stays in front. */
 function recalled(cell: PersonaCell, fact: Extract<Fact, { is: 'recalled' }>): PersonaCell {
-  const last = fact.events.findLast((event) => event.event === 'new');
+  const last = fact.events.findLast(isMail);
   if (last === undefined || cell.shown.latest.length > 0) return cell;
   return { ...cell, shown: { ...cell.shown, ...letters(cell, fact.events), lastMailAt: instantOfIso(last.ts) } };
 }

@@ -1,4 +1,4 @@
-import type { Event } from '../events/index.ts';
+import { type Event, isMail } from '../events/index.ts';
 
 /** One message as a surface lists it. `from` and `text` are untrusted. */
 export interface Letter {
@@ -19,7 +19,7 @@ const TEXT_CHARS = 300;
 export function lettersWith(before: readonly Letter[], events: readonly Event[]): readonly Letter[] {
   const letters = [...before];
   for (const event of events) {
-    if (event.event !== 'new') continue;
+    if (!isMail(event)) continue;
     const { id, from, created, content } = event;
     const text = content === undefined ? null : content.slice(0, TEXT_CHARS);
     letters.unshift({ id, from: (from ?? '').slice(0, FROM_CHARS), created: created ?? '', text });

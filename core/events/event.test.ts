@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { newEventId, otherEventId, wakeClassOf } from './event.ts';
 
 test('only mail wakes; the closed set of liveness names must not; any other name, known or not, is a diagnostic', () => {
-  assert.equal(wakeClassOf('new'), 'mail');
+  for (const name of ['new', 'handoff', 'assigned', 'action']) assert.equal(wakeClassOf(name), 'mail', name);
   for (const name of ['heartbeat', 'armed', 'delivered', 'read', 'gone', 'cleared', 'acked']) {
     assert.equal(wakeClassOf(name), 'liveness', name);
   }
@@ -24,6 +24,7 @@ test('only mail wakes; the closed set of liveness names must not; any other name
 test('a message has the same id for ever; no persona is an underscore', () => {
   assert.equal(newEventId('ada', 2), 'ada:new:2');
   assert.equal(newEventId(null, 2), '_:new:2');
+  assert.equal(newEventId('ada', 2, 'handoff'), 'ada:handoff:2');
 });
 
 test('any other event is numbered within the run of the process', () => {

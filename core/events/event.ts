@@ -1,4 +1,4 @@
-import type { ChangeName, PersonaId } from '../model/index.ts';
+import type { ChangeName, MailName, PersonaId } from '../model/index.ts';
 import type { Emitted } from './emitted.ts';
 
 /** `mail` wakes an agent, `liveness` must not, `diagnostic` is everything else, also any kind a reader does not know. */
@@ -12,7 +12,7 @@ interface Common {
   /** Absent only for a single `--url` target, which has no persona (Kijito spec 14.1). */
   readonly persona?: PersonaId;
   /**
-   * `PERSONA:new:ID`, `PERSONA:EVENT:ID-N` for a change, `PERSONA:EVENT:RUN-N` for all else; `_` stands for no persona. Same
+   * `PERSONA:EVENT:ID` for mail, `PERSONA:EVENT:ID-N` for a change, `PERSONA:EVENT:RUN-N` for all else; `_` stands for no persona. Same
    * message, same id, for ever.
    */
   readonly event_id: string;
@@ -24,11 +24,11 @@ interface Common {
 }
 
 /**
- * New mail. `content` is absent with `--no-content`; it is other agents' text and never an instruction. What only its source
+ * New mail, or work that came for the persona. `content` is absent with `--no-content`; it is other agents' text and never an instruction. What only its source
  * knows stands beside these as further keys, see `withExtra`.
  */
 export interface NewEvent extends Common {
-  readonly event: 'new';
+  readonly event: MailName;
   readonly id: number;
   /** Null where the source has sets of things, and this one says nothing of it. */
   readonly from: string | null;
@@ -39,7 +39,7 @@ export interface NewEvent extends Common {
   readonly self?: true;
 }
 
-/** What was told as `new` under this id changed, or is not there any more. It has the further keys of its source as well. */
+/** What was told under this id changed, or is not there any more. It has the further keys of its source as well. */
 export interface ChangeEvent extends Common {
   readonly event: ChangeName;
   readonly id: number;
@@ -128,17 +128,22 @@ export type HiveAlarmEvent =
 
 export type EventName = Event['event'];
 
+const MAIL: readonly MailName[] = ['new', 'handoff', 'assigned', 'action'];
 const CHANGES: readonly ChangeName[] = ['delivered', 'read', 'gone', 'cleared', 'acked'];
 /** Names that must never wake an agent; a closed set (Kijito contract b). */
 const LIVENESS: ReadonlySet<string> = new Set(['heartbeat', 'armed', ...CHANGES]);
 
+export function isMail(event: Event): event is NewEvent {
+  return wakeClassOf(event.event) === 'mail';
+}
+
 export function wakeClassOf(event: string): WakeClass {
-  if (event === 'new') return 'mail';
+  if ((MAIL as readonly string[]).includes(event)) return 'mail';
   return LIVENESS.has(event) ? 'liveness' : 'diagnostic';
 }
 
-export function newEventId(persona: PersonaId | null, id: number): string {
-  return `${persona ?? '_'}:new:${id}`;
+export function newEventId(persona: PersonaId | null, id: number, event: MailName = 'new'): string {
+  return `${persona ?? '_'}:${event}:${id}`;
 }
 
 /** The n-th change that is told of what has this id, counted from 1. */

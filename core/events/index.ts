@@ -6,6 +6,7 @@ export {
   type Event,
   type EventName,
   type HiveAlarmEvent,
+  isMail,
   type NewEvent,
   newEventId,
   otherEventId,

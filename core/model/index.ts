@@ -2,7 +2,7 @@ export { type Count, exactly, sumOf, UNKNOWN } from './count.ts';
 export { FAULTS, Fault, type FaultCode, faultOf, type Scope } from './fault.ts';
 export type { PersonaId, SourceId } from './ids.ts';
 export { type Instant, instantOfIso, isoOf } from './instant.ts';
-export type { ChangeName, Extra, Known, KnownSet } from './known.ts';
+export type { ChangeName, Extra, Known, KnownSet, MailName } from './known.ts';
 export { foldedName, sameName } from './name.ts';
 export { type Reach, type Standing, standing } from './reach.ts';
 export { merged, type Span, spanAround } from './span.ts';

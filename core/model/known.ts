@@ -1,3 +1,6 @@
+/** Names of events that tell of what came for a persona: a message, or work of a project (brainclaw contract 9). Each of them is mail. */
+export type MailName = 'new' | 'handoff' | 'assigned' | 'action';
+
 /** Names of events that tell of a change; none of them wakes an agent. */
 export type ChangeName = 'delivered' | 'read' | 'gone' | 'cleared' | 'acked';
 

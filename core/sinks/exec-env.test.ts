@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Event, nonceOf } from '../events/index.ts';
+import { type Event, type NewEvent, nonceOf } from '../events/index.ts';
 import { execEnv } from './exec-env.ts';
 
 const common = {
@@ -60,7 +60,7 @@ test('each event sets exactly its row of the table, whatever was inherited', () 
 });
 
 test('what does not apply is absent: no content with --no-content, no cursor before the baseline, no persona of a --url', () => {
-  const { content: _, persona: __, ...bare } = EVENTS[0] as Extract<Event, { event: 'new' }>;
+  const { content: _, persona: __, ...bare } = EVENTS[0] as NewEvent;
   const env = execEnv(bare, {});
   assert.ok(!('KIJITOMON_CONTENT' in env) && !('KIJITOMON_PERSONA' in env));
   assert.ok(!('KIJITOMON_CURSOR' in execEnv({ ...common, event: 'heartbeat', event_id: 'e', cursor: null }, {})));
@@ -82,18 +82,15 @@ test('the rest of the environment is inherited, the token is not, in whatever ca
 });
 
 test('trap 8: NUL is removed, a lone surrogate replaced, a value over 100,000 bytes cut at a character', () => {
-  const env = execEnv(
-    { ...(EVENTS[0] as Extract<Event, { event: 'new' }>), content: 'a\0b\ud800c', from: '😀'.repeat(40_000) },
-    {},
-  );
+  const env = execEnv({ ...(EVENTS[0] as NewEvent), content: 'a\0b\ud800c', from: '😀'.repeat(40_000) }, {});
   assert.equal(env.KIJITOMON_CONTENT, 'ab\ufffdc');
   assert.equal(env.KIJITOMON_FROM, '😀'.repeat(25_000));
-  const odd = execEnv({ ...(EVENTS[0] as Extract<Event, { event: 'new' }>), content: `x${'😀'.repeat(40_000)}` }, {});
+  const odd = execEnv({ ...(EVENTS[0] as NewEvent), content: `x${'😀'.repeat(40_000)}` }, {});
   assert.equal(odd.KIJITOMON_CONTENT, `x${'😀'.repeat(24_999)}`);
 });
 
 test('a command is told the nonce of its event, and neither its clocks nor its class', () => {
-  const env = execEnv({ ...(EVENTS[0] as Extract<Event, { event: 'new' }>), event_id: 'ada:new:2' }, {});
+  const env = execEnv({ ...(EVENTS[0] as NewEvent), event_id: 'ada:new:2' }, {});
   assert.equal(env.KIJITOMON_NONCE, 'VUZRfrYFvqH');
   assert.ok(!('KIJITOMON_EMITTED' in env) && !('KIJITOMON_WAKE_CLASS' in env));
 });

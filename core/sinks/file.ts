@@ -1,4 +1,4 @@
-import { type Event, stamper } from '../events/index.ts';
+import { type Event, isMail, stamper } from '../events/index.ts';
 import { faultOf } from '../model/index.ts';
 import type { Clocks } from '../ports/index.ts';
 import type { Disk } from '../state/index.ts';
@@ -33,7 +33,7 @@ export function createFileSink({ disk, clocks, path, maxBytes, keep }: FileSinkO
       if (tail !== null) return tail;
       file.tighten();
       try {
-        const mail = file.tail(TAIL_BYTES).filter((event) => event.event === 'new');
+        const mail = file.tail(TAIL_BYTES).filter(isMail);
         tail = { eventIds: new Set(mail.map((event) => event.event_id)) };
       } catch (error) {
         // A refused file fails its `take` and says why there; until then nothing is known to be in it.

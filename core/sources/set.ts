@@ -1,4 +1,4 @@
-import type { ChangeName, Extra } from '../model/index.ts';
+import type { ChangeName, Extra, MailName } from '../model/index.ts';
 
 /**
  * `set`: keyed things that appear, change and vanish, all of them at once (garden, brainclaw). Looking twice gives the same.
@@ -17,8 +17,8 @@ export interface SetItem {
   readonly key: string;
   /** Compared with what was told last; another one is a change, told as `changed` says. */
   readonly mark: string;
-  /** When it is seen for the first time. `quiet`: it is remembered, and nothing is ever told of it. */
-  readonly appeared: 'new' | 'quiet';
+  /** The event when it is seen for the first time. `quiet`: it is remembered, and nothing is ever told of it. */
+  readonly appeared: MailName | 'quiet';
   /** The event of a change to this mark; null: none. */
   readonly changed: ChangeName | null;
   /** The event when it is not in the set any more; null: none. It is remembered with `mark`, and so is `extra`. */
@@ -26,7 +26,7 @@ export interface SetItem {
   readonly from: string | null;
   /** UTC, as the source says it. */
   readonly created: string | null;
-  /** Cut and cleaned. Only looked at when it is told as new; null when it was not asked for, or is not there to be had. */
+  /** Cut and cleaned. Only looked at when it is told as what appeared; null when it was not asked for, or is not there to be had. */
   readonly content: string | null;
   /** Further keys of its event lines, those of changes too. A key that every event has is none. */
   readonly extra: Extra;

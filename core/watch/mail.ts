@@ -7,7 +7,15 @@ import {
   wakeClassOf,
   withExtra,
 } from '../events/index.ts';
-import { type ChangeName, type Extra, type Instant, isoOf, type Known, sameName } from '../model/index.ts';
+import {
+  type ChangeName,
+  type Extra,
+  type Instant,
+  isoOf,
+  type Known,
+  type MailName,
+  sameName,
+} from '../model/index.ts';
 import type { Move } from './diff.ts';
 import type { Rules } from './state.ts';
 
@@ -34,13 +42,18 @@ export function common(rules: Rules, at: Instant, name: Event['event'], eventId:
 /** A row of a log fits, and so does a thing of a set with its `seq`. */
 type Message = Pick<NewEvent, 'id' | 'from' | 'created'> & { readonly content: string | null };
 
-export function mailEvent({ id, from, created, content }: Message, rules: Rules, at: Instant): NewEvent {
+export function mailEvent(
+  { id, from, created, content }: Message,
+  rules: Rules,
+  at: Instant,
+  name: MailName = 'new',
+): NewEvent {
   const event: { -readonly [K in keyof NewEvent]: NewEvent[K] } = {
-    event: 'new',
+    event: name,
     source: rules.source,
     ts: isoOf(at),
-    event_id: newEventId(rules.persona, id),
-    wake_class: wakeClassOf('new'),
+    event_id: newEventId(rules.persona, id, name),
+    wake_class: wakeClassOf(name),
     id,
     from,
     created,

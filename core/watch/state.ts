@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Event } from '../events/index.ts';
-import { foldedName, type Instant, merged, type PersonaId, type Reach, type Span } from '../model/index.ts';
+import {
+  foldedName,
+  type Instant,
+  type MailName,
+  merged,
+  type PersonaId,
+  type Reach,
+  type Span,
+} from '../model/index.ts';
 import type { Mark } from '../sources/index.ts';
 import type { SavedBaseline, SavedWatch } from '../state/index.ts';
 import type { Move } from './diff.ts';
@@ -97,12 +105,19 @@ export interface Offer {
   readonly save: boolean;
 }
 
-/** What was given to things of a set that were offered as new. They keep it if they are offered again. */
+/** What was given to things of a set when they appeared and were offered. They keep it if they are offered again. */
 export interface Minted {
   /** The next to give, unless more of the set was told. */
   readonly next: number;
   /** Not taken yet. */
-  readonly keys: readonly { readonly key: string; readonly seq: number }[];
+  readonly keys: readonly MintedKey[];
+}
+
+export interface MintedKey {
+  readonly key: string;
+  readonly seq: number;
+  /** The event that it was offered with. */
+  readonly as: MailName;
 }
 
 /** Everything a watch knows. Plain data: it survives a JSON round trip unchanged. */

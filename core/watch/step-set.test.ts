@@ -95,6 +95,21 @@ describe('a set later on', () => {
       set a           -> new(2 a)         | 3[a2] UP 0
     `);
 
+  test('what appears under another name is mail all the same: it has the ids, the changes and the end of any other', () =>
+    given(BORN)`
+      set                  -> persona_added armed(0)                | 1[] UP 0
+      set a handoff        -> new(1 a) handoff(2 handoff)           | 3[a1 handoff2] UP 0
+      set a handoff action assigned takes 1 -> action(3 action) !assigned(4 assigned) | 4[a1 handoff2 action3] UP 0
+      set a assigned       -> assigned(4 assigned) gone(2 handoff) gone(3 action) | 5[a1 assigned4] UP 0
+    `);
+
+  test('what was offered under another name is offered again under it, whatever it is by then', () =>
+    given(BORN)`
+      set                    -> persona_added armed(0)  | 1[] UP 0
+      set handoff takes 0    -> !handoff(1 handoff)     | 1[] UP 0
+      set b handoff.read     -> handoff(1 handoff) new(2 b) | 3[handoff1.read b2] UP 0
+    `);
+
   test('new ones first in the order of the look, then changes, then what is gone', () =>
     given(BORN)`
       set a b c         -> persona_added armed(0) new(1 a) new(2 b) new(3 c) | 4[a1 b2 c3] UP 0

@@ -5,13 +5,13 @@ import { decideSet, setOf } from './arm-set.ts';
 import { adopted, type Diff, diff, knownAs, moved } from './diff.ts';
 import { changeEvent, type Mail, mailEvent } from './mail.ts';
 import { type Output, offering, SILENT } from './offer.ts';
-import { AT_ONCE, cursorOf, isSuppressed, type Rules, type WatchState } from './state.ts';
+import { AT_ONCE, cursorOf, isSuppressed, type MintedKey, type Rules, type WatchState } from './state.ts';
 
 /** A look at a set: what appeared is told first, then what changed, then what is not there any more. */
 export function lookedAtSet(before: WatchState, at: Instant, look: Look, evidence: SetEvidence, rules: Rules): Output {
   const reach: Reach = before.reach.is === 'up' ? before.reach : { is: 'up', since: at };
-  const refused = new Map(before.minted.keys.map(({ key, seq }) => [key, seq]));
-  // What was offered as new stays new, whatever it is by the time it is taken.
+  const refused = new Map(before.minted.keys.map((one) => [one.key, one]));
+  // What was offered as it appeared stays that, whatever it is by the time it is taken.
   const isSilent = ({ key, appeared, from }: SetItem): boolean =>
     (appeared === 'quiet' && !refused.has(key)) || isSuppressed(from, rules);
   const armed = before.arming === 'armed' ? before : decideSet(before, look, evidence, rules, isSilent);
@@ -46,22 +46,25 @@ function known({ epoch, next, keys }: KnownSet): WatchState['mark'] {
 /** As much as one offer carries. What was offered before and refused goes first, under the `seq` that it had. */
 function said(
   { known, appeared, changes }: Diff,
-  refused: ReadonlyMap<string, number>,
+  refused: ReadonlyMap<string, MintedKey>,
   free: number,
   rules: Rules,
   at: Instant,
 ) {
   const first = appeared.filter(({ key }) => refused.has(key));
-  first.sort((a, b) => (refused.get(a.key) ?? 0) - (refused.get(b.key) ?? 0));
+  first.sort((a, b) => (refused.get(a.key)?.seq ?? 0) - (refused.get(b.key)?.seq ?? 0));
   const rest = refused.size === 0 ? appeared : appeared.filter(({ key }) => !refused.has(key));
   const mail: Mail[] = [];
-  const keys: { key: string; seq: number }[] = [];
+  const keys: MintedKey[] = [];
   let next = Math.max(free, known.next);
   for (const item of [...first, ...rest].slice(0, AT_ONCE)) {
-    const seq = refused.get(item.key) ?? next;
+    const { key, appeared } = item;
+    const before = refused.get(key);
+    const seq = before?.seq ?? next;
+    const as = before?.as ?? (appeared === 'quiet' ? 'new' : appeared);
     next = Math.max(next, seq + 1);
-    keys.push({ key: item.key, seq });
-    const event = withExtra(mailEvent({ ...item, id: seq }, rules, at), item.extra);
+    keys.push({ key, seq, as });
+    const event = withExtra(mailEvent({ ...item, id: seq }, rules, at, as), item.extra);
     mail.push({ event, id: null, move: { is: 'put', known: knownAs(item, seq) } });
   }
   for (const { event, seq, from, extra, move } of changes.slice(0, AT_ONCE - mail.length)) {

@@ -146,9 +146,11 @@ export function lookOf(words: readonly string[], at: number): Look & { readonly 
   return { at, unread, urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence };
 }
 
+const WORK = ['handoff', 'assigned', 'action'] as const;
+
 /**
  * `a b/bo c.read d.delivered` as things of a garden box, with the mark `fresh` where none is named; what is first seen `read` is
- * quiet. `epoch=2`: another set. `none-unread`: nothing counts as unread.
+ * quiet, and what is called after an event of work appears with it. `epoch=2`: another set. `none-unread`: nothing counts as unread.
  */
 export function setLookOf(words: readonly string[], at: number): Look & { readonly evidence: SetEvidence } {
   const items = words
@@ -156,10 +158,11 @@ export function setLookOf(words: readonly string[], at: number): Look & { readon
     .map((word): SetItem => {
       const [name = '', from = 'river'] = word.split('/');
       const [key = '', mark = 'fresh'] = name.split('.');
+      const as = WORK.find((one) => key.startsWith(one));
       return {
         key,
         mark,
-        appeared: mark === 'read' ? 'quiet' : 'new',
+        appeared: mark === 'read' ? 'quiet' : (as ?? 'new'),
         changed: mark === 'read' || mark === 'delivered' ? mark : null,
         vanished: 'gone',
         from,
@@ -189,7 +192,10 @@ export function worded(event: Event): string {
     case 'acked':
       return `${event.event}(${event.id}${stemOf(event)})`;
     case 'new':
-      return `new(${event.id}${stemOf(event)}${event.self ? ' self' : ''})`;
+    case 'handoff':
+    case 'assigned':
+    case 'action':
+      return `${event.event}(${event.id}${stemOf(event)}${event.self ? ' self' : ''})`;
     case 'armed':
     case 'recovered':
     case 'heartbeat':

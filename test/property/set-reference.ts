@@ -6,6 +6,8 @@
 export interface Thing {
   readonly key: string;
   readonly mark: string;
+  /** The event of its appearance. */
+  readonly as: string;
   readonly quiet: boolean;
   readonly changed: string | null;
   readonly vanished: string | null;
@@ -67,7 +69,7 @@ export class SetReference {
   /** The next id, as it would be saved; and as it is given away, above what was offered and refused. */
   private next = 1;
   private free = 1;
-  private promised: { key: string; id: number }[] = [];
+  private promised: { key: string; id: number; as: string }[] = [];
   private unsaid: { words: (cursor: number) => string; is: 'born' | 'skipped' | 'capped' | 'armed' }[] = [];
   private beforeCap: SetKept['known'] = null;
   private thinks: 'UP' | 'DOWN' = 'UP';
@@ -231,18 +233,20 @@ export class SetReference {
     memory.splice(0, memory.length, ...stays);
   }
 
-  private appearances(memory: Remembered[]): (Say & { promise?: { key: string; id: number } })[] {
+  private appearances(memory: Remembered[]): (Say & { promise?: { key: string; id: number; as: string } })[] {
     const fresh = this.things.filter((thing) => !memory.some(({ key }) => key === thing.key));
     const old = [...this.promised].sort((a, b) => a.id - b.id);
     const first = old.flatMap(({ key }) => fresh.filter((thing) => thing.key === key));
     let next = Math.max(this.next, this.free);
     return [...first, ...fresh.filter((thing) => !first.includes(thing))].map((thing) => {
-      const id = old.find(({ key }) => key === thing.key)?.id ?? next++;
+      const before = old.find(({ key }) => key === thing.key);
+      const id = before?.id ?? next++;
+      const as = before?.as ?? (thing.quiet ? 'new' : thing.as);
       const self = thing.from?.toLowerCase() === this.rules.me ? ' self' : '';
       return {
-        words: `new ${id} ${thing.key} ${thing.mark}${self}`,
+        words: `${as} ${id} ${thing.key} ${thing.mark}${self}`,
         isMail: true,
-        promise: { key: thing.key, id },
+        promise: { key: thing.key, id, as },
         taken: () => {
           memory.push(this.remember(thing, id));
           this.next = Math.max(this.next, id + 1);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import type { Event } from '../../core/events/index.ts';
-import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { type Event, isMail } from '../../core/events/index.ts';
+import { exactly, Fault, type MailName, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
 import type { Look, SetItem } from '../../core/sources/index.ts';
 import {
   openWatch,
@@ -118,11 +118,11 @@ class Real {
   }
 }
 
-function itemOf({ key, mark, quiet, changed, vanished, from }: Thing): SetItem {
+function itemOf({ key, mark, as, quiet, changed, vanished, from }: Thing): SetItem {
   return {
     key,
     mark,
-    appeared: quiet ? 'quiet' : 'new',
+    appeared: quiet ? 'quiet' : (as as SetItem['appeared']),
     changed: changed as SetItem['changed'],
     vanished: vanished as SetItem['vanished'],
     from,
@@ -136,9 +136,13 @@ function worded(event: Event): string {
   const { stem, mark } = event as unknown as Record<string, unknown>;
   switch (event.event) {
     case 'new':
-      assert.equal(event.event_id, `ada:new:${event.id}`);
+    case 'handoff':
+    case 'assigned':
+    case 'action':
+      assert.equal(event.event_id, `ada:${event.event}:${event.id}`);
+      assert.equal(event.wake_class, 'mail');
       assert.equal(event.content, `${stem} is ${mark}`);
-      return `new ${event.id} ${stem} ${mark}${event.self ? ' self' : ''}`;
+      return `${event.event} ${event.id} ${stem} ${mark}${event.self ? ' self' : ''}`;
     case 'delivered':
     case 'read':
     case 'gone':
@@ -194,6 +198,7 @@ type Op =
       readonly do: 'put';
       readonly key: string;
       readonly mark: MarkName;
+      readonly as: MailName;
       readonly from: string | null;
       readonly front: boolean;
     }
@@ -222,7 +227,7 @@ class World {
     switch (op.do) {
       case 'put': {
         const at = model.things.findIndex(({ key }) => key === op.key);
-        const thing = { key: op.key, mark: op.mark, from: op.from, ...MARKS[op.mark] };
+        const thing = { key: op.key, mark: op.mark, as: op.as, from: op.from, ...MARKS[op.mark] };
         if (at >= 0) model.things[at] = { ...thing, from: model.things[at]?.from ?? null };
         else if (op.front) model.things.unshift(thing);
         else model.things.push(thing);
@@ -235,7 +240,7 @@ class World {
         model.things = model.things.filter(({ key }) => !key.startsWith('crowd'));
         if (op.comes)
           for (let i = 0; i < 60; i += 1)
-            model.things.push({ key: `crowd${i}`, mark: 'fresh', from: null, ...MARKS.fresh });
+            model.things.push({ key: `crowd${i}`, mark: 'fresh', as: 'new', from: null, ...MARKS.fresh });
         return;
       case 'epoch':
         model.epoch = op.is;
@@ -285,9 +290,11 @@ class World {
 
 /** By itself, whatever the reference says: one appearance is one event, ids rise, and changes are of what appeared. */
 function assertSound(told: readonly Event[]): void {
-  const ids = told.map((event) => event.event_id).filter((id) => /:(new|delivered|read|gone|cleared|acked):/.test(id));
+  const ids = told
+    .map((event) => event.event_id)
+    .filter((id) => /:(new|handoff|assigned|action|delivered|read|gone|cleared|acked):/.test(id));
   assert.equal(new Set(ids).size, ids.length, `twice: ${ids.join(' ')}`);
-  const mail = told.flatMap((event) => (event.event === 'new' ? [event.id] : []));
+  const mail = told.flatMap((event) => (isMail(event) ? [event.id] : []));
   assert.deepEqual(
     mail,
     mail.toSorted((a, b) => a - b),
@@ -297,7 +304,7 @@ function assertSound(told: readonly Event[]): void {
   for (const event of told) {
     const n = Number(/-(\d+)$/.exec(event.event_id)?.[1]);
     const { stem } = event as unknown as Record<string, unknown>;
-    if (event.event === 'new') {
+    if (isMail(event)) {
       assert.ok(!last.has(event.id), 'new before its changes');
       last.set(event.id, { n: 0, stem });
     } else if ('id' in event) {
@@ -325,6 +332,7 @@ const opsOf = (kind: Disk): fc.Arbitrary<Op> =>
       arbitrary: fc.record({
         do: fc.constant('put' as const),
         key,
+        as: fc.constantFrom<MailName>('new', 'new', 'handoff', 'assigned', 'action'),
         mark: fc.constantFrom<MarkName>('fresh', 'fresh', 'delivered', 'acked', 'read'),
         from: fc.constantFrom(null, 'river', 'river', 'Bo', 'ADA'),
         front: fc.boolean(),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Event } from '../../core/events/index.ts';
+import { type Event, isMail } from '../../core/events/index.ts';
 import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
 import type { Look } from '../../core/sources/index.ts';
 import { openWatch, type Rules, type Saved, savedOf, type step, type WatchState } from '../../core/watch/index.ts';
@@ -141,6 +141,9 @@ function worded(event: Event): string {
     case 'gone':
     case 'cleared':
     case 'acked':
+    case 'handoff':
+    case 'assigned':
+    case 'action':
       return `${event.event} ${event.id}`;
     case 'new':
       return `new ${event.id}${event.self ? ' self' : ''}`;
@@ -266,7 +269,7 @@ test('whatever happens, a watch says what the reference says: never a skip, neve
       // At rest: one healthy poll with a willing sink.
       const all = { takes: Number.POSITIVE_INFINITY, dies: false };
       same(real.poll(model.rows, all), model.poll(all));
-      const mail = real.told.filter((event) => event.event === 'new').map(({ id }) => id);
+      const mail = real.told.filter(isMail).map(({ id }) => id);
       assert.deepEqual(mail, model.told);
       assert.deepEqual(model.missing(), [], 'a skip');
       const repeated = mail.filter((id, i) => mail.indexOf(id) !== i && !model.repeatable.has(id));

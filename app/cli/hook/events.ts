@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Event, type FollowedLine, type Follower, openFollower } from '../../../core/events/index.ts';
+import { type Event, type FollowedLine, type Follower, isMail, openFollower } from '../../../core/events/index.ts';
 import type { Item } from '../../../core/inbox/index.ts';
 import { type Instant, instantOfIso } from '../../../core/model/index.ts';
 import { type Log, realFiles } from '../../../core/ports/index.ts';
@@ -103,10 +103,12 @@ const SAID: ReadonlySet<string> = new Set([
 
 /** An event in the shape of an item, for the frame. A time that is not ours is not guessed at. */
 function itemOf(event: Event, persona: string, now: Instant): Item {
-  const made = instantOfIso(event.event === 'new' ? String(event.created) : event.ts) ?? instantOfIso(event.ts);
+  const made = instantOfIso(isMail(event) ? String(event.created) : event.ts) ?? instantOfIso(event.ts);
   const base = blank(persona, made ?? now);
-  if (event.event === 'new') {
-    const content = event.content ?? 'new mail; its text is in the inbox of its own system';
+  const more = Object.fromEntries(Object.entries(event).filter(([key]) => !SAID.has(key)));
+  if (isMail(event)) {
+    const text = event.content ?? 'new mail; its text is in the inbox of its own system';
+    const content = event.event === 'new' ? text : `${event.event} ${JSON.stringify(more)}: ${text}`; // which work it is
     return {
       ...base,
       id: event.id,
@@ -115,7 +117,6 @@ function itemOf(event: Event, persona: string, now: Instant): Item {
       content: clipped(content),
     };
   }
-  const more = Object.fromEntries(Object.entries(event).filter(([key]) => !SAID.has(key)));
   return { ...base, type: 'alert', source: event.source, content: clipped(`${event.event}: ${JSON.stringify(more)}`) };
 }
 

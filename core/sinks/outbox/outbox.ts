@@ -1,4 +1,4 @@
-import { type Event, stamper } from '../../events/index.ts';
+import { type Event, isMail, stamper } from '../../events/index.ts';
 import { Fault, faultOf, type Known, type KnownSet, type PersonaId } from '../../model/index.ts';
 import type { Clock, Clocks } from '../../ports/index.ts';
 import { type Database, type Disk, groupCommit, migrate } from '../../state/index.ts';
@@ -183,7 +183,7 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
       const taken = events.map((event) => ({
         id: event.event_id,
         of: 'id' in event ? event.id : null,
-        isMail: event.event === 'new',
+        isMail: isMail(event),
         line: textOf(event),
       }));
       const { known } = kept as { readonly known?: KnownSet };

@@ -1,4 +1,4 @@
-import { type Event, eventOf } from '../../events/index.ts';
+import { type Event, eventOf, isMail } from '../../events/index.ts';
 import type { PersonaId } from '../../model/index.ts';
 import { type Database, laterTransaction, migrate } from '../../state/index.ts';
 import { OUTBOX_SCHEMA } from './schema.ts';
@@ -157,7 +157,7 @@ export function publishedRows(db: Database, fill: () => void): PublishedRows {
       const event = eventOf(line);
       if (event === null) return null;
       fill();
-      const row = event.event === 'new' ? mail.get(event.event_id, persona) : other.get(event.event_id, persona, line);
+      const row = isMail(event) ? mail.get(event.event_id, persona) : other.get(event.event_id, persona, line);
       return row?.seq ?? null;
     },
     settle(work) {
