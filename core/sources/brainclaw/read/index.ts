@@ -13,6 +13,7 @@ export { CLASSES, classOf, type EventClass, isKnownAction } from './classes.ts';
 export { configOf, readConfig, type StoreConfig } from './config.ts';
 export { type Cursor, cursorIn, identityOf } from './cursor.ts';
 export { type Remark, remarksOn } from './health.ts';
+export { type At, type Cases, type Inspected, type RevisionBreak, startInspection } from './inspection.ts';
 export {
   type Journal,
   type JournalOptions,
@@ -27,6 +28,7 @@ export { MOST_LINE } from './lines.ts';
 export type { Applied, JournalListener } from './listener.ts';
 export { type AgentInbox, type AgentMail, type BadFile, keepAgentMail, MOST_MESSAGE } from './mail.ts';
 export { type AgentMessage, isActionable, isPending, type MessageRead, messageOf } from './message.ts';
+export { type Meta, type MetaRead, readMeta } from './meta.ts';
 export { type Activity, type Effect, type Entity, MOST_ACTIVITY, type Projection } from './projection.ts';
 export { type Fields, type JournalRecord, type RecordRead, type Refusal, recordOf } from './record.ts';
 export { FAR, type Replay } from './replay.ts';
