@@ -30,6 +30,17 @@ export { type AgentInbox, type AgentMail, type BadFile, keepAgentMail, MOST_MESS
 export { type AgentMessage, isActionable, isPending, type MessageRead, messageOf } from './message.ts';
 export { type Meta, type MetaRead, readMeta } from './meta.ts';
 export { type Activity, type Effect, type Entity, MOST_ACTIVITY, type Projection } from './projection.ts';
+export {
+  distinctIds,
+  type FoundProject,
+  type FoundProjects,
+  findProjects,
+  MOST_FOLDERS,
+  type Project,
+  type ProjectPlaces,
+  STORE,
+  safeId,
+} from './projects.ts';
 export { type Fields, type JournalRecord, type RecordRead, type Refusal, recordOf } from './record.ts';
 export { FAR, type Replay } from './replay.ts';
 export { type Section, sectionsOf } from './sections.ts';
