@@ -1,8 +1,11 @@
 import { exactly, Fault, faultOf, type SourceId, UNKNOWN, VITAL_NOT_REPORTED, type Vital } from '../../model/index.ts';
-import { type Clock, type Files, type Log, O } from '../../ports/index.ts';
+import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
+import { defectLog } from '../defect-log.ts';
+import { onlyReading } from '../only-reading.ts';
 import type { Level, Levels, Look, Persona, Source } from '../source.ts';
 import { cut } from '../text.ts';
+import { keepTimers } from '../timers.ts';
 import { gardenFault } from './fault.ts';
 import {
   type Agent,
@@ -15,8 +18,7 @@ import {
   type Places,
   straysIn,
 } from './read/index.ts';
-import { type Changes, watchStore } from './source-changes.node.ts';
-import { defectLog } from './source-defects.ts';
+import { type Changes, watchStore } from './source-changes.ts';
 import { createMailReader } from './source-mail.ts';
 
 export interface GardenOptions {
@@ -58,12 +60,12 @@ const LABEL_CHARS = 80;
  */
 export function gardenSource(options: GardenOptions): GardenSource {
   const { places, clock, log, asks } = options;
-  const disk = { ...options.disk, files: onlyReading(options.disk.files) };
+  const disk = { ...options.disk, files: onlyReading(options.disk.files, GARDEN) };
   const records = keepRecords(disk, places.sessions, clock);
   const boxes = keepBoxes(disk, places.mailbox, () => clock.now());
   const lives = keepLives(disk, places, asks, clock);
   const mail = createMailReader({ ...options, disk, mailbox: places.mailbox });
-  const defects = defectLog(log);
+  const defects = defectLog(log, GARDEN);
   /** Before that nobody is known to be gone. */
   let wasRead = false;
   /** Who was announced. */
@@ -73,7 +75,7 @@ export function gardenSource(options: GardenOptions): GardenSource {
   const looked = new Map<string, Looked>();
   let wakes: ((address: string) => void) | null = null;
   let changes: Changes | null = null;
-  const timers = new Map<string, { readonly at: number; readonly timer: Disposable }>();
+  const timers = keepTimers(clock);
 
   const labelled = (record: MetaRecord): string => {
     const known = labels.get(record);
@@ -87,21 +89,8 @@ export function gardenSource(options: GardenOptions): GardenSource {
     return { id: `garden-${gardenId}`, address: gardenId, label: record === null ? gardenId : labelled(record) };
   };
 
-  /** The sooner of what was asked for. */
-  function wakeIn(ms: number, what: string, run: () => void): void {
-    const at = clock.monotonic() + ms;
-    const known = timers.get(what);
-    if (known !== undefined && known.at <= at) return;
-    known?.timer[Symbol.dispose]();
-    const timer = clock.after(ms, () => {
-      timers.delete(what);
-      run();
-    });
-    timers.set(what, { at, timer });
-  }
-
   const wakeBox = (gardenId: string, ms: number): void => {
-    if (wakes !== null) wakeIn(ms, gardenId, () => wakes?.(gardenId));
+    if (wakes !== null) timers.in(ms, gardenId, () => wakes?.(gardenId));
   };
 
   /** Tells who came, who went, and who is somebody else now. */
@@ -213,7 +202,7 @@ export function gardenSource(options: GardenOptions): GardenSource {
         box: (gardenId: string) => wakeBox(gardenId, WAKE_AFTER_MS),
         records: (inPlace: boolean) => {
           if (inPlace) records.doubt();
-          wakeIn(WAKE_AFTER_MS, 'records', () => void census());
+          timers.in(WAKE_AFTER_MS, 'records', () => void census());
         },
       };
       changes = watchStore({ places, clock, heard, statOnly: options.statOnly === true });
@@ -224,8 +213,7 @@ export function gardenSource(options: GardenOptions): GardenSource {
           wakes = null;
           changes?.[Symbol.dispose]();
           changes = null;
-          for (const { timer } of timers.values()) timer[Symbol.dispose]();
-          timers.clear();
+          timers[Symbol.dispose]();
         },
       };
     },
@@ -277,22 +265,4 @@ function labelOf({ backend, cwd }: MetaRecord): string {
   const folder = cwd.split(/[/\\]/).findLast((part) => part !== '') ?? '/';
   const shown = folder.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
   return `${backend} · ${cut(shown, LABEL_CHARS)}`;
-}
-
-/** A disk on which nothing can be changed. */
-function onlyReading(files: Files): Files {
-  const refused = (): never => {
-    throw new Fault('internal', 'a watched store is never written', { is: 'source', key: GARDEN });
-  };
-  const writes = O.WRONLY | O.RDWR | O.CREAT | O.TRUNC | O.APPEND;
-  return {
-    open: (path, flags, mode) => ((flags & writes) === 0 ? files.open(path, flags, mode) : refused()),
-    read: files.read,
-    fstat: files.fstat,
-    close: files.close,
-    readdir: files.readdir,
-    lstat: files.lstat,
-    ...{ write: refused, fchmod: refused, ftruncate: refused, fsync: refused, fdatasync: refused },
-    ...{ rename: refused, link: refused, unlink: refused, mkdirAll: refused },
-  };
 }

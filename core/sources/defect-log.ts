@@ -1,10 +1,16 @@
-import type { Log } from '../../ports/index.ts';
-import type { Defect } from './read/index.ts';
+import type { Log } from '../ports/index.ts';
 
-/** What is wrong in a store and about no citizen's mail: said once each, and once more when it is mended. */
+/** What is wrong with one file of a store. */
+export interface StoreDefect {
+  /** Where, as a person finds it in the store. */
+  readonly filename: string;
+  readonly message: string;
+}
+
+/** What is wrong in a store and about nobody's mail: said once each, and once more when it is mended. */
 export interface DefectLog {
   /** Everything that is wrong now with one part of the store. */
-  now(part: string, defects: readonly Defect[]): void;
+  now(part: string, defects: readonly StoreDefect[]): void;
   /** Every line, sorted. */
   readonly all: readonly string[];
 }
@@ -13,7 +19,8 @@ export interface DefectLog {
 const MOST_LINES = 20;
 const NONE: ReadonlySet<string> = new Set();
 
-export function defectLog(log: Log): DefectLog {
+/** @param kind of the store, which is also the command that examines it */
+export function defectLog(log: Log, kind: string): DefectLog {
   const parts = new Map<string, ReadonlySet<string>>();
   return {
     now(part, defects) {
@@ -21,12 +28,12 @@ export function defectLog(log: Log): DefectLog {
       if (defects.length === 0 && before.size === 0) return;
       const lines = new Set(defects.map(({ filename, message }) => `${filename}: ${message}`));
       const fresh = [...lines].filter((line) => !before.has(line));
-      for (const line of fresh.slice(0, MOST_LINES)) log.warn(`garden: ${line}`);
+      for (const line of fresh.slice(0, MOST_LINES)) log.warn(`${kind}: ${line}`);
       if (fresh.length > MOST_LINES)
-        log.warn(`garden: and ${fresh.length - MOST_LINES} more; hivebar garden doctor names all`);
+        log.warn(`${kind}: and ${fresh.length - MOST_LINES} more; hivebar ${kind} doctor names all`);
       const mended = [...before].filter((line) => !lines.has(line)).length;
       if (mended > 0)
-        log.info(`garden: ${mended} of the ${part} that were wrong ${mended === 1 ? 'is' : 'are'} mended`);
+        log.info(`${kind}: ${mended} of the ${part} that were wrong ${mended === 1 ? 'is' : 'are'} mended`);
       if (lines.size === 0) parts.delete(part);
       else parts.set(part, lines);
     },
