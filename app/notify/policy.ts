@@ -141,6 +141,8 @@ function fold(draft: Draft, fact: Fact): void {
     case 'recalled':
     case 'autostart':
     case 'local':
+    case 'project':
+    case 'withdrawn':
       return;
     case 'asked':
       asked.asked(draft, fact.decisions);

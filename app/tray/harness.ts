@@ -66,6 +66,7 @@ export function snapshot(personas: readonly PersonaView[], of: Partial<Snapshot>
     personas,
     causes: [],
     hives: [],
+    projects: [],
     decisions: [],
     totals: {
       unread: sumOf(seen.map((p) => p.unread.value)),

@@ -84,6 +84,7 @@ test('the fullest menu of the model loses nothing: twenty rows, each under a hea
       personas: [...personas, persona('gone', 'source0', true)],
       causes: [],
       hives: [],
+      projects: [],
       decisions: [],
       totals: { unread: none, urgent: none, up: 30, down: 0, personas: 30 },
       paused: { is: 'forever' },

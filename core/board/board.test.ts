@@ -484,6 +484,24 @@ test('what only the hive of this machine knows stays with its persona; nothing o
   assert.deepEqual(board.snapshot().personas[0]?.local?.pending, [0, 2, 3, 0, 0]);
 });
 
+test('projects are by source; one that says the same changes nothing, and one that is withdrawn takes its hive with it', () => {
+  const project = (source: string, rev: string): Fact => ({ is: 'project', at: 0, source, board: source, rev });
+  const board = boardOf(project('bc-b', '1'), project('bc-a', '1'), { ...join('bc-b'), source: 'bc-b' } as Fact);
+  assert.deepEqual(board.snapshot().projects, [
+    { source: 'bc-a', board: 'bc-a', rev: '1' },
+    { source: 'bc-b', board: 'bc-b', rev: '1' },
+  ]);
+  const { rev } = board.snapshot();
+  board.put(project('bc-a', '1'));
+  assert.equal(board.snapshot().rev, rev);
+  board.put(project('bc-a', '2'));
+  assert.deepEqual([board.snapshot().rev, board.snapshot().projects[0]?.rev], [rev + 1, '2']);
+  board.put({ is: 'left', at: 1, persona: 'bc-b' });
+  board.put({ is: 'withdrawn', at: 1, source: 'bc-b' });
+  const { projects, hives } = board.snapshot();
+  assert.deepEqual([projects.map(({ source }) => source), hives], [['bc-a'], []]);
+});
+
 test('open decisions are shown also of who is not on the board, but not of who is hidden', () => {
   const board = boardOf(
     join('ada'),

@@ -68,6 +68,16 @@ export type Fact =
       readonly address: string;
       readonly fault: Fault | null;
     }
+  /** What is to be shown of a project, whose board this persona is, is another than before: `rev` differs. */
+  | {
+      readonly is: 'project';
+      readonly at: Instant;
+      readonly source: SourceId;
+      readonly board: PersonaId;
+      readonly rev: string;
+    }
+  /** Nobody watches this source any more; trouble it had is over before. Its personas leave each on its own. */
+  | { readonly is: 'withdrawn'; readonly at: Instant; readonly source: SourceId }
   /** Notifications off for one persona, or for all (`persona` null = "Pause notifications"). */
   | { readonly is: 'muted'; readonly at: Instant; readonly persona: PersonaId | null; readonly until: Until }
   /** Watched and written to as ever, but left out of what a person looks at. */

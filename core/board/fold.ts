@@ -13,7 +13,7 @@ import {
 import type { OpenDecision } from './asked.ts';
 import type { Fact, Until } from './fact.ts';
 import { lettersWith } from './letter.ts';
-import type { PersonaView, Seen } from './snapshot.ts';
+import type { PersonaView, ProjectView, Seen } from './snapshot.ts';
 
 /** Something is wrong since then. */
 export interface Trouble {
@@ -49,6 +49,7 @@ export interface SourceCell {
 export interface BoardState {
   readonly personas: readonly PersonaCell[];
   readonly sources: readonly SourceCell[];
+  readonly projects: readonly ProjectView[];
   /** Also of personas that have not joined, so that the order of facts at start does not matter. */
   readonly muted: ReadonlyMap<PersonaId, Until>;
   /** As with mutes. */
@@ -69,6 +70,7 @@ const NEVER: Until = { is: 'never' };
 export const EMPTY_BOARD: BoardState = {
   personas: [],
   sources: [],
+  projects: [],
   muted: new Map(),
   hidden: new Set(),
   decisions: [],
@@ -137,6 +139,13 @@ function apply(draft: Draft, fact: Fact): void {
         trouble: fact.fault === null ? null : troubleOf(fact.fault, fact.at, cell.trouble),
       }));
       break;
+    case 'project':
+      draft.projects = withProject(draft.projects, fact);
+      break;
+    case 'withdrawn':
+      draft.projects = draft.projects.filter(({ source }) => source !== fact.source);
+      draft.sources = draft.sources.filter(({ id }) => id !== fact.source);
+      break;
     case 'muted':
       mute(draft, fact.persona, fact.until);
       break;
@@ -200,6 +209,11 @@ function changeSource(draft: Draft, id: SourceId, turn: (cell: SourceCell) => So
   const { index, found } = place(draft.sources, id, sourceIdOf);
   const cell = (found ? draft.sources[index] : undefined) ?? { id, address: '', answered: false, trouble: null };
   draft.sources = draft.sources.toSpliced(index, found ? 1 : 0, turn(cell));
+}
+
+function withProject(all: readonly ProjectView[], { source, board, rev }: ProjectView): readonly ProjectView[] {
+  const { index, found } = place(all, source, (project) => project.source);
+  return all.toSpliced(index, found ? 1 : 0, { source, board, rev });
 }
 
 function leave(draft: Draft, id: PersonaId): void {

@@ -11,5 +11,5 @@ export { createBoard } from './create-board.ts';
 export type { Fact, Until } from './fact.ts';
 export { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
 export type { Letter } from './letter.ts';
-export type { CauseView, HiveView, PersonaView, Seen, Snapshot } from './snapshot.ts';
+export type { CauseView, HiveView, PersonaView, ProjectView, Seen, Snapshot } from './snapshot.ts';
 export { view } from './view.ts';

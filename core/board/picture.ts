@@ -2,6 +2,7 @@ import type { Count } from '../model/index.ts';
 import { sameDecisions, sameLocal } from './asked.ts';
 import type { Until } from './fact.ts';
 import type { BoardState, PersonaCell, SourceCell, Trouble } from './fold.ts';
+import type { ProjectView } from './snapshot.ts';
 
 /**
  * Whether two states look the same to a person: everything but how fresh the numbers are and how often a failing look
@@ -19,6 +20,7 @@ export function samePicture(a: BoardState, b: BoardState): boolean {
     sameDecisions(a.decisions, b.decisions) &&
     sameList(a.personas, b.personas, samePersona) &&
     sameList(a.sources, b.sources, sameSource) &&
+    sameList(a.projects, b.projects, sameProject) &&
     !someMuteEnded(a, b)
   );
 }
@@ -65,6 +67,10 @@ function samePersona(a: PersonaCell, b: PersonaCell): boolean {
 
 function sameSource(a: SourceCell, b: SourceCell): boolean {
   return a.id === b.id && a.address === b.address && a.answered === b.answered && sameTrouble(a.trouble, b.trouble);
+}
+
+function sameProject(a: ProjectView, b: ProjectView): boolean {
+  return a.source === b.source && a.board === b.board && a.rev === b.rev;
 }
 
 function sameTrouble(a: Trouble | null, b: Trouble | null): boolean {

@@ -57,6 +57,15 @@ export interface HiveView {
   readonly reason: string | null;
 }
 
+/** A project with a board of its own. */
+export interface ProjectView {
+  readonly source: SourceId;
+  /** The persona that stands for its board. */
+  readonly board: PersonaId;
+  /** Differs when what is to be shown of it differs. */
+  readonly rev: string;
+}
+
 /** The board at one moment. `rev` rises with every change of what it shows, and only then. */
 export interface Snapshot {
   readonly rev: number;
@@ -64,6 +73,8 @@ export interface Snapshot {
   readonly personas: readonly PersonaView[];
   readonly causes: readonly CauseView[];
   readonly hives: readonly HiveView[];
+  /** By source, in plain code-unit order. */
+  readonly projects: readonly ProjectView[];
   /** What agents ask of people and nobody answered yet, oldest first; not those of hidden personas. */
   readonly decisions: readonly OpenDecision[];
   /** Of all that are not hidden. */

@@ -19,6 +19,7 @@ export function view(state: BoardState, now: Instant, rev: number): Snapshot {
     personas,
     causes: causesOf(state),
     hives: hivesOf(state),
+    projects: state.projects,
     decisions: state.decisions.filter(({ persona }) => !state.hidden.has(persona)),
     totals: {
       unread: sumOf(seen.map((persona) => persona.unread.value)),

@@ -19,4 +19,8 @@ export type HistoryFact =
   | {
       readonly is: 'recalled' | 'muted' | 'hidden' | 'quiet' | 'autostart' | 'gap' | 'surface' | 'local' | 'asked';
       readonly at: Instant;
+    }
+  | {
+      readonly is: 'project' | 'withdrawn';
+      readonly at: Instant;
     };
