@@ -34,6 +34,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'bare',
     load: () => import('./garden.ts'),
   },
+  brainclaw: {
+    summary: 'the board of a project that brainclaw keeps, its journal and the mail of its agents',
+    needs: 'bare',
+    load: () => import('./brainclaw.ts'),
+  },
   tail: {
     summary: "print a persona's events, each once, and follow them",
     needs: 'bare',

@@ -1,0 +1,1 @@
+export { runBrainclaw } from './run.ts';

@@ -1,0 +1,41 @@
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Project } from '../../../core/sources/brainclaw/index.ts';
+import { readConfig } from '../../../core/sources/brainclaw/index.ts';
+import type { Disk } from '../../../core/state/index.ts';
+import { ioFault, refusal } from '../../../core/state/index.ts';
+
+const STORE = '.brainclaw';
+
+/**
+ * The project that a directory is in: it holds `.brainclaw`, is it, or lies below one that does.
+ * @throws Fault `unreadable` when there is none, which names where was looked
+ */
+export function projectAt(disk: Disk, directory: string): Project {
+  const from = resolve(directory);
+  if (!isDirectory(disk, from)) throw refusal(from, 'is no directory, and no project is called so', 'unreadable');
+  for (let at = from; ; at = dirname(at)) {
+    const root = basename(at) === STORE ? dirname(at) : at;
+    const store = join(root, STORE);
+    if (isDirectory(disk, store)) {
+      const { projectId } = readConfig(disk.files, join(store, 'config.yaml'));
+      return { root, store, id: projectId ?? basename(root) };
+    }
+    if (at === dirname(at)) break;
+  }
+  const why = `neither it nor a directory above it has a ${STORE}, so it is in no project: name one with --project`;
+  throw refusal(from, why, 'unreadable');
+}
+
+/** Also by way of a symlink: a worktree may share the store of another. */
+function isDirectory(disk: Disk, path: string): boolean {
+  try {
+    return disk.files.lstat(`${path}/.`)?.kind === 'directory';
+  } catch (error) {
+    const fault = ioFault(error, path, 'unreadable');
+    if (isNoDirectory(error)) return false;
+    throw fault;
+  }
+}
+
+const isNoDirectory = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOTDIR';
