@@ -27,6 +27,10 @@ const STATUS: Partial<Record<FaultCode, number>> = {
   'no-space': 507,
   unwritable: 507,
   database: 503,
+  'actions-off': 409,
+  'brainclaw-missing': 501,
+  'brainclaw-gone': 502,
+  'brainclaw-refused': 409,
 };
 
 /** Any thrown value as what the sender is told. What was not foreseen tells nothing of our inside. */

@@ -1,3 +1,4 @@
+export * from './act/index.ts';
 export * from './read/index.ts';
 export {
   BOARD,

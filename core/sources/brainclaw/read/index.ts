@@ -44,6 +44,7 @@ export {
 export { type Fields, type JournalRecord, type RecordRead, type Refusal, recordOf } from './record.ts';
 export { FAR, type Replay } from './replay.ts';
 export { type Section, sectionsOf } from './sections.ts';
+export { type Seed, seedOf } from './seed.ts';
 export {
   type Sheet,
   type SheetAgent,

@@ -1,5 +1,4 @@
-import type { Counts } from './board.ts';
-import { isObject } from './record.ts';
+import { type Fields, isObject } from './record.ts';
 
 /**
  * What a server of the project answered once, at activation, for what the journal does not hold or can not be trusted with
@@ -20,4 +19,35 @@ export interface Seed {
   readonly failedRuns: number | null;
 }
 
-export type Family = keyof Seed & keyof Counts;
+/**
+ * The structured answer of `board_summary`, of which nothing is believed: what is no whole number from 0 on is not said.
+ * Null when it says none of the numbers, so it is no summary at all. Assignments and runs are not among what servers are
+ * known to say; they are taken by the same names as on a board, should one say them.
+ */
+export function seedOf(answer: unknown): Seed | null {
+  if (!isObject(answer)) return null;
+  const plans = isObject(answer.plans) ? answer.plans : {};
+  const attention = answer.attention_required;
+  const seed: Seed = {
+    plans: sumOf(plans, ['in_progress', 'todo']),
+    claims: countOf(answer.in_progress),
+    assignments: countOf(answer.assignments),
+    runs: countOf(answer.runs),
+    actions: countOf(isObject(attention) ? attention.total : attention),
+    agents: countOf(answer.agents),
+    sessions: countOf(answer.sessions),
+    failedRuns: isObject(attention) ? countOf(attention.stale_runs) : null,
+  };
+  return Object.values(seed).some((count) => count !== null) ? seed : null;
+}
+
+function sumOf(fields: Fields, names: readonly string[]): number | null {
+  const counts = names.map((name) => countOf(fields[name]));
+  return counts.every((count) => count === null) ? null : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+}
+
+const MOST = 1_000_000_000;
+
+function countOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST ? value : null;
+}

@@ -1,0 +1,143 @@
+import { Fault } from '../../../model/index.ts';
+import type { Clock, Log } from '../../../ports/index.ts';
+import type { Call } from './call.ts';
+import { type Answer, openSession, type Session } from './session.ts';
+import { type Env, observerEnv } from './surroundings.ts';
+
+export interface ActionClientOptions {
+  /** The folder that holds `.brainclaw`. */
+  readonly root: string;
+  /** Runs `brainclaw mcp`: its program, absolute, and its arguments. Null: brainclaw is not installed. */
+  readonly command: () => readonly [file: string, ...args: string[]] | null;
+  /** Of which only what a server needs is passed on. */
+  readonly env: Env;
+  /** The person who acts. */
+  readonly principal: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Without a call for so long the server is ended. */
+  readonly idleMs?: number;
+  readonly callMs?: number;
+  readonly killMs?: number;
+}
+
+/**
+ * Asks one project's brainclaw, and has it act (observer protocol 7). A server runs from the first call on until there was
+ * none for a while, one at a time; nothing is ever called by itself. Nothing is told of what a call changed: that shows
+ * when its record is in the journal.
+ */
+export interface ActionClient extends AsyncDisposable {
+  /** @throws Fault `brainclaw-missing`, `brainclaw-gone` or `brainclaw-refused`; and the reason of `signal` */
+  call(call: Call, signal: AbortSignal): Promise<Answer>;
+  /** Of the server that runs; null: none does. */
+  readonly pid: number | null;
+}
+
+const IDLE_MS = 60_000;
+const CALL_MS = 15_000;
+const KILL_MS = 5_000;
+
+interface Opening {
+  readonly session: Promise<Session>;
+  /** Ends it while it is not open yet. */
+  readonly stop: AbortController;
+}
+
+export function actionClient(options: ActionClientOptions): ActionClient {
+  const { clock, log, root, idleMs = IDLE_MS, callMs = CALL_MS, killMs = KILL_MS } = options;
+  let opened: Opening | null = null;
+  let running: Session | null = null;
+  let calls = 0;
+  let isClosed = false;
+  let idle: Disposable | null = null;
+  /** Servers that are on their way out. */
+  const leaving = new Set<Promise<void>>();
+
+  const forget = (which: Opening): void => {
+    if (opened !== which) return;
+    opened = null;
+    running = null;
+    idle?.[Symbol.dispose]();
+    idle = null;
+  };
+
+  const leave = (which: Opening): void => {
+    forget(which);
+    which.stop.abort();
+    const left = which.session
+      .then(
+        (session) => session.close(),
+        () => {}, // it never was open: whoever called is told
+      )
+      .finally(() => leaving.delete(left));
+    leaving.add(left);
+  };
+
+  const open = (): Opening => {
+    const found = options.command();
+    if (found === null) throw missing(root);
+    const [file, ...args] = found;
+    const command = { file, args, cwd: root, env: observerEnv(options.env, options.principal) };
+    const stop = new AbortController();
+    const session = openSession({ command, version: options.version, clock, log, callMs, killMs }, stop.signal);
+    const opening = { session, stop };
+    session.then(
+      (open) => {
+        if (opened === opening) running = open;
+        void open.ended.then(() => forget(opening));
+      },
+      () => forget(opening), // whoever called is told
+    );
+    return opening;
+  };
+
+  return {
+    async call(call, signal) {
+      if (isClosed) throw gone(`${root} is not watched any more`);
+      signal.throwIfAborted();
+      idle?.[Symbol.dispose]();
+      idle = null;
+      opened ??= open();
+      const which = opened;
+      calls += 1;
+      try {
+        const session = await unless(signal, which.session);
+        return await session.call(call, signal);
+      } catch (error) {
+        // It is no use to ask it again: the next call gets a new one.
+        if (error instanceof Fault && error.code === 'brainclaw-gone' && opened === which) leave(which);
+        throw error;
+      } finally {
+        calls -= 1;
+        const still = opened;
+        if (calls === 0 && still !== null && !isClosed) idle = clock.after(idleMs, () => leave(still));
+      }
+    },
+    get pid() {
+      return running?.pid ?? null;
+    },
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      if (opened !== null) leave(opened);
+      await Promise.all(leaving);
+    },
+  };
+}
+
+/** @throws the reason of `signal`, as soon as it is aborted */
+async function unless<T>(signal: AbortSignal, wanted: Promise<T>): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([wanted, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+const SCOPE = { is: 'machine', key: 'brainclaw-action' } as const;
+const missing = (root: string): Fault =>
+  new Fault('brainclaw-missing', `there is no brainclaw on PATH to act in ${root}`, SCOPE);
+const gone = (what: string): Fault => new Fault('brainclaw-gone', what, SCOPE);

@@ -1,0 +1,24 @@
+import type { Log } from '../../../ports/index.ts';
+import { type Seed, seedOf } from '../read/index.ts';
+import { BOARD_SUMMARY } from './call.ts';
+import type { ActionClient } from './client.ts';
+
+/** Asks once what the journal can not say (brainclaw contract 9). Null: it was not told, and the log says why. Never rejects. */
+export async function readSeed(
+  client: ActionClient,
+  root: string,
+  log: Log,
+  signal: AbortSignal,
+): Promise<Seed | null> {
+  try {
+    const { structured } = await client.call(BOARD_SUMMARY, signal);
+    const seed = seedOf(structured);
+    if (seed === null)
+      log.warn(`brainclaw mcp in ${root} gives a board_summary without a number: nothing is taken from it`);
+    return seed;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    log.warn(`the board of ${root} is shown without what brainclaw could add: ${why}`);
+    return null;
+  }
+}

@@ -1,0 +1,179 @@
+import type { Transport } from '@modelcontextprotocol/client';
+import { Fault } from '../../../model/index.ts';
+import type { Clock, Log } from '../../../ports/index.ts';
+import { type Call, callText } from './call.ts';
+import { type Server, type ServerCommand, type ServerEnd, startServer } from './server.node.ts';
+
+export interface SessionOptions {
+  readonly command: ServerCommand;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** For the greeting, and for each call. */
+  readonly callMs: number;
+  /** After it was asked to end. */
+  readonly killMs: number;
+}
+
+export interface Answer {
+  /** What programs read of it; null: it gave none. */
+  readonly structured: unknown;
+  /** What people read of it. */
+  readonly text: string;
+}
+
+/** A server of one project that was greeted. */
+export interface Session {
+  readonly pid: number;
+  /** When the server is over, whoever ended it. */
+  readonly ended: Promise<ServerEnd>;
+  /** @throws Fault `brainclaw-refused` for an error that the server gives, `brainclaw-gone` when it gives nothing */
+  call(call: Call, signal: AbortSignal): Promise<Answer>;
+  /** Its process is gone when this resolves: by SIGTERM, and after `killMs` by SIGKILL. */
+  close(): Promise<void>;
+}
+
+/** By this name a server knows that it is not an agent who asks (observer protocol 8). */
+export const CLIENT_NAME = 'brainclaw-observer/hivebar';
+
+const SHOWN = 300;
+/** Longer than any call may take; the clock decides. */
+const NEVER_MS = 2 ** 31 - 1;
+
+/**
+ * @param signal ends it before it has greeted
+ * @throws Fault `brainclaw-missing` when it can not be started, `brainclaw-gone` when it does not greet back; and the reason of `signal`
+ */
+export async function openSession(options: SessionOptions, signal: AbortSignal): Promise<Session> {
+  const { command, clock, log, callMs } = options;
+  // Loaded with the first call only: nearly 30 MiB that a program that only looks does not need.
+  const { Client } = await import('@modelcontextprotocol/client');
+  const heard = hearing(log, command.cwd);
+  const server = await started(command, heard.line);
+  let end: ServerEnd | null = null;
+  // Ours, since the package's own waits longer before it ends a server, and not to the end.
+  const transport: Transport = {
+    start: async () => heard.to((message) => transport.onmessage?.(message as never)), // it looks at each for itself
+    send: async (message) => server.send(JSON.stringify(message)),
+    close: async () => await closed(server, options),
+  };
+  const ended = server.ended.then((over) => {
+    end = over;
+    transport.onclose?.();
+    return over;
+  });
+  const client = new Client({ name: CLIENT_NAME, version: options.version }, { capabilities: {} });
+
+  const asked = async <T>(what: string, signal: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    using stack = new DisposableStack();
+    const late = new AbortController();
+    stack.use(clock.after(callMs, () => late.abort()));
+    try {
+      return await ask(AbortSignal.any([signal, late.signal]));
+    } catch (error) {
+      signal.throwIfAborted();
+      const where = `brainclaw mcp in ${command.cwd}`;
+      if (end !== null) throw gone(`${where}: ${saying(end)} before it answered ${what}`, error);
+      if (late.signal.aborted)
+        throw gone(`${where} has not answered ${what} within ${callMs / 1000} s${heard.junk}`, error);
+      const said = error instanceof Error ? error.message : String(error);
+      throw refused(`${what}: ${shown(said)}`, error);
+    }
+  };
+
+  try {
+    await asked('the greeting', signal, (until) => client.connect(transport, { signal: until, timeout: NEVER_MS }));
+  } catch (error) {
+    await closed(server, options);
+    throw error instanceof Fault && error.code === 'brainclaw-refused' ? gone(error.message, error) : error;
+  }
+  return {
+    pid: server.pid,
+    ended,
+    async call(call, until) {
+      const what = callText(call);
+      const params = { name: call.tool, arguments: { ...call.arguments } };
+      const result = await asked(what, until, (by) => client.callTool(params, { signal: by, timeout: NEVER_MS }));
+      const text = textOf(result.content);
+      if (result.isError === true) throw refused(`${what}: ${shown(text) || 'an error without a word'}`);
+      return { structured: result.structuredContent ?? parsed(text), text };
+    },
+    close: () => closed(server, options),
+  };
+}
+
+async function started(command: ServerCommand, onLine: (line: string) => void): Promise<Server> {
+  try {
+    return await startServer(command, onLine);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const what = `${[command.file, ...command.args].join(' ')} can not be started in ${command.cwd}: ${why}`;
+    throw new Fault('brainclaw-missing', what, SCOPE, { cause: error });
+  }
+}
+
+/** Ends a server by its own pid. A second time it only waits. */
+async function closed(server: Server, { clock, killMs }: SessionOptions): Promise<void> {
+  using stack = new DisposableStack();
+  stack.use(clock.after(killMs, () => server.kill('SIGKILL')));
+  server.hangUp();
+  server.kill('SIGTERM');
+  await server.exited;
+}
+
+/** What a server prints, line by line: messages go on, all else is remembered to be told. */
+function hearing(log: Log, root: string) {
+  let take: (message: object) => void = () => {};
+  let junk = 0;
+  let last = '';
+  return {
+    to(taker: (message: object) => void): void {
+      take = taker;
+    },
+    line(line: string): void {
+      if (line.trim() === '') return;
+      const message = parsed(line);
+      if (isMessage(message)) {
+        take(message);
+        return;
+      }
+      junk += 1;
+      last = shown(line);
+      if (junk === 1) log.warn(`brainclaw mcp in ${root} prints what is no message, which is passed over: ${last}`);
+    },
+    get junk(): string {
+      return junk === 0
+        ? ''
+        : `, but printed ${junk} lines that are no messages, the last of them ${JSON.stringify(last)}`;
+    },
+  };
+}
+
+const isMessage = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // no JSON: the caller says what that means
+  }
+}
+
+function textOf(content: readonly { readonly type: string; readonly text?: unknown }[]): string {
+  return content
+    .flatMap((part) => (part.type === 'text' && typeof part.text === 'string' ? [part.text] : []))
+    .join('\n');
+}
+
+/** One line of it, cut. */
+function shown(text: string): string {
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  return line.length <= SHOWN ? line : `${line.slice(0, SHOWN - 1).toWellFormed()}…`;
+}
+
+const saying = ({ how, stderr }: ServerEnd): string => (stderr === '' ? how : `${how}, and said ${shown(stderr)},`);
+
+const SCOPE = { is: 'machine', key: 'brainclaw-action' } as const;
+const gone = (what: string, cause: unknown): Fault => new Fault('brainclaw-gone', what, SCOPE, { cause });
+const refused = (what: string, cause?: unknown): Fault => new Fault('brainclaw-refused', what, SCOPE, { cause });
