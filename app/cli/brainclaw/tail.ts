@@ -82,7 +82,7 @@ function readOn(journal: Journal): Refresh | string {
 function toldBy(journal: Journal, telling: Telling, seen: Refresh): Told {
   const { view } = journal;
   const isOther = seen.is === 'replayed' && view?.continuity === 'other';
-  return telling.take(view?.replay.cursor ?? null, isOther);
+  return telling.take(view?.segments ?? null, isOther);
 }
 
 function sayHow(ground: Ground, changes: JournalChanges): void {

@@ -1,12 +1,12 @@
 import {
   type Applied,
   attentionItems,
-  type Cursor,
   classOf,
   type Effect,
   type JournalListener,
   type Projection,
   type Section,
+  type SegmentView,
   type Skipped,
   sectionsOf,
   statusOf,
@@ -39,7 +39,8 @@ export interface ToldRecord {
   readonly cursor: number;
 }
 
-type Place = Pick<Cursor, 'segment' | 'offset'>;
+/** How far each segment was read. */
+type Places = readonly Pick<SegmentView, 'name' | 'offset'>[];
 type Skip = Omit<Skipped, 'adjudicated'>;
 
 /** What to print of the records that were there before. */
@@ -56,10 +57,10 @@ export interface Told {
 export interface Telling extends JournalListener {
   /**
    * What was heard since the last time: at first, and of another journal than before, what `from` says; else all that lies
-   * behind the place of the last time, each once also when the journal was read from its start again.
-   * @param place up to where it is taken; null: nothing was applied
+   * behind the places of the last time, each once also when the journal was read from its start again.
+   * @param places up to where it is taken; null: there is no journal
    */
-  take(place: Place | null, isOther: boolean): Told;
+  take(places: Places | null, isOther: boolean): Told;
 }
 
 const MOST_SKIPPED = 20;
@@ -68,7 +69,7 @@ export function startTelling(from: From): Telling {
   let projection: Projection | null = null;
   let asking = new Map<string, Why>();
   let highest = 0;
-  let taken: Place | null = null;
+  let taken: ReadonlyMap<string, number> | null = null;
   let chosen: ToldRecord[] = [];
   let behind: ToldRecord[] = [];
   let skipped: Skip[] = [];
@@ -78,7 +79,7 @@ export function startTelling(from: From): Telling {
     [chosen, behind, skipped, skips] = [[], [], [], 0];
   };
   const keep = (one: ToldRecord): void => {
-    if (taken !== null && isBehind(one, taken)) behind.push(one);
+    if (taken !== null && one.byte >= (taken.get(one.segment) ?? 0)) behind.push(one);
     if (from.is === 'since' && one.seq <= from.seq) return;
     chosen.push(one);
     if (from.is === 'last' && chosen.length > from.records) chosen.shift();
@@ -105,10 +106,10 @@ export function startTelling(from: From): Telling {
       skips += 1;
       if (skipped.length < MOST_SKIPPED) skipped.push(one);
     },
-    take: (place, isOther) => {
+    take: (places, isOther) => {
       const told: Told = { records: taken === null || isOther ? chosen : behind, skips, skipped };
       forget();
-      taken = place ?? taken;
+      if (places !== null) taken = new Map(places.map(({ name, offset }) => [name, offset]));
       return told;
     },
   };
@@ -116,10 +117,6 @@ export function startTelling(from: From): Telling {
 
 const keyOf = ({ item_type, item_id }: Pick<Applied['record'], 'item_type' | 'item_id'>): string =>
   `${item_type}:${item_id}`;
-
-function isBehind({ segment, end }: ToldRecord, place: Place): boolean {
-  return segment === place.segment ? end > place.offset : segment > place.segment;
-}
 
 function nowOf({ record }: Applied, projection: Projection | null): Pick<ToldRecord, 'status'> & { why: Why | null } {
   const entity = record.item_id === null ? undefined : projection?.ofType(record.item_type).get(record.item_id);
