@@ -6,6 +6,7 @@ import * as answers from '../app/status/answers.ts';
 import { HOURS, LIMIT } from '../app/status/history-query.ts';
 import { DECISIONS_QUERY, EVENTS_QUERY, STREAM_QUERY, TOKEN_BODY } from '../app/status/queries.ts';
 import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../app/status/wire.ts';
+import { ProjectsWire, ProjectWire } from '../app/status/wire-brainclaw.ts';
 import { DecisionWire } from '../app/status/wire-decision.ts';
 import { realClock } from '../core/ports/index.ts';
 
@@ -191,6 +192,24 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: DECISIONS_QUERY,
     answer: json(answers.DecisionsAnswer),
     refusals: { 400: BAD_QUERY },
+  },
+  'GET /api/brainclaw': {
+    id: 'projects',
+    summary: 'The numbers of every project that is watched',
+    tag: 'status',
+    token: 'if told to',
+    answer: json(ProjectsWire),
+    has304: true,
+  },
+  'GET /api/brainclaw/:id': {
+    id: 'project',
+    summary: 'The sheet of one project; its rows and its folder only with the token',
+    tag: 'status',
+    token: 'if told to',
+    path: { id: 'The id of a project, percent-encoded.' },
+    answer: json(ProjectWire),
+    has304: true,
+    refusals: { 404: 'no such project is watched' },
   },
   'GET /api/inbox': {
     id: 'inbox',

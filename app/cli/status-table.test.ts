@@ -43,6 +43,7 @@ function status(personas: StatusWire['personas'], unread: number | null): Status
     port: 7475,
     totals: { unread, unreadIs: unread === null ? 'unknown' : 'atLeast', urgent: 0, up: 1, down: 1, personas: 2 },
     hives: [],
+    projects: [],
     personas,
     causes: [],
     decisions: [],

@@ -38,6 +38,8 @@ export interface TrayWatches {
   renew(): void;
   /** Until the machine stops. */
   run(): Promise<void>;
+  /** Takes its personas off the board, once it does not run any more. What they kept stays. */
+  leave(): void;
 }
 
 export interface TrayWatchesOptions {
@@ -184,6 +186,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     },
     ...(source.roll === undefined ? {} : { heard: alarms.heard }), // without a directory's word no alarm is raised
     looked: ({ persona }) => {
+      hive.looked?.();
       if (source.isGone?.(persona) === false) relabel(persona.address);
     },
     left({ persona }) {
@@ -250,6 +253,10 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       hurry();
       alarms.gap();
       rounds.renew();
+    },
+    leave() {
+      for (const persona of addresses.keys()) put({ is: 'left', at: machine.clock.now(), persona });
+      addresses.clear();
     },
     async run() {
       await hive.appears?.(machine.stop);

@@ -15,13 +15,17 @@ import { ownerSocketOf } from '../owner-socket.ts';
 import { loginStart } from '../service/index.ts';
 import { loadPage, startStatus } from '../status/index.ts';
 import { version } from '../version.node.ts';
+import { brainclawHere } from './brainclaw-here.node.ts';
+import { brainclawPlaces } from './brainclaw-places.node.ts';
 import { catchUpAfterGaps } from './catch-up.ts';
 import { gardenOf } from './garden.ts';
 import { greet } from './greeting.ts';
-import { hivesOf, localIdOf, primaryOf, withoutToken } from './hives.ts';
+import { hivesOf, localIdOf, primaryOf, type WatchedHive, withoutToken } from './hives.ts';
 import { claimInstance, type Running } from './instance.ts';
+import { keepActs } from './keep-acts.ts';
 import { keepDecisions } from './keep-decisions.ts';
 import { keepNudges } from './keep-nudges.ts';
+import { keepProjects } from './keep-projects.ts';
 import { keepQueues } from './keep-queues.ts';
 import { keepStamps } from './keep-stamps.ts';
 import type { Machine } from './machine.ts';
@@ -106,9 +110,19 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   const { settling } = wakefulness;
   const garden = gardenOf(settings, withoutToken(stopping));
   const hives = [...hivesOf(primary, settings, local, stopping), ...(garden === null ? [] : [garden.hive])];
-  const watches = hives.map((hive) =>
-    trayWatches({ hive, settings, outbox, directory, kept, board, machine: stopping, run, settling }),
+  const watch = (hive: WatchedHive, its: Machine, known: ReadonlyMap<string, Kept>): TrayWatches =>
+    trayWatches({ hive, settings, outbox, directory, kept: known, board, machine: its, run, settling });
+  const watches = hives.map((hive) => watch(hive, stopping, kept));
+  const ofHives = [...watches];
+  const projects = keepProjects(
+    {
+      ...{ settings, places: brainclawPlaces(settings.brainclaw), state: dirs.state, put: board.put, watches },
+      watch: (hive, its) => watch(hive, its, outbox.allKept()), // one that was let go kept more since the start
+      seedOf: (project) => acts.seedOf(project),
+    },
+    withoutToken(stopping),
   );
+  await using acts = keepActs({ settings, here: brainclawHere(machine.env), projects: projects.all }, stopping);
   using _gaps = catchUpAfterGaps({ wakefulness, watches, put: board.put, log });
 
   const preferences = keptPreferences(db);
@@ -149,6 +163,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       board.put({ is: 'hidden', at: clock.now(), persona, hidden });
     },
     markRead: (persona, which) => markRead(watches, persona, which),
+    actOnProject: acts.act,
     openSession: (persona, token) => shown().openSession(persona, token),
     openPage: (persona, token) => shown().openPage(persona, token),
     pageLink: (persona) => shown().pageLink(persona),
@@ -164,13 +179,14 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   const actions = createActions(house, clock);
 
   using early = toldEarly(board);
-  const watching = Promise.all(watches.map((each) => each.run()));
+  const watching = Promise.all([...ofHives, projects].map((each) => each.run()));
   watching.catch(() => stop.abort());
   try {
     await using status = await startStatus({
       board,
       hive: local,
       decisions: asked.decisions,
+      projects: projects.all,
       actions,
       events: outbox,
       history,

@@ -17,6 +17,7 @@ import { metricsRoute } from './metrics-route.node.ts';
 import type { OnceCodes } from './once.ts';
 import { openapiRoute } from './openapi-route.node.ts';
 import { problemOf, Refusal } from './problem.ts';
+import { projectRoutes } from './project-routes.ts';
 import type { StatusOptions } from './server.node.ts';
 import { createStream } from './stream.ts';
 import { streamRoute } from './stream-route.node.ts';
@@ -137,6 +138,7 @@ export async function createApp(
   hiveRoutes(app, options.hive, signalOf);
   actionRoutes(app, options.actions, signalOf);
   decisionRoutes(app, options.decisions);
+  projectRoutes(app, options.projects);
   await app.ready();
 
   return {

@@ -4,6 +4,7 @@ export { loadPage } from './assets.node.ts';
 export type { DecisionsApi } from './decision-routes.ts';
 export type { HiveApi } from './hive-routes.ts';
 export type { Asset, PageAssets } from './page-assets.ts';
+export type { ProjectSeen, ProjectsApi } from './project-routes.ts';
 export { type StatusOptions, type StatusServer, startStatus } from './server.node.ts';
 export type { EventLog } from './stream.ts';
 export { toWire, type WireMeta } from './to-wire.ts';

@@ -12,6 +12,7 @@ import type { HiveApi } from './hive-routes.ts';
 import { bindLoopback, bindOwnerSocket } from './listen.node.ts';
 import { createOnce } from './once.ts';
 import type { PageAssets } from './page-assets.ts';
+import type { ProjectsApi } from './project-routes.ts';
 import type { EventLog } from './stream.ts';
 
 export interface StatusOptions {
@@ -21,6 +22,7 @@ export interface StatusOptions {
   readonly decisions: DecisionsApi;
   readonly events: EventLog;
   readonly history: HistoryReader;
+  readonly projects: ProjectsApi;
   readonly page: PageAssets;
   /** The secret of the run directory. */
   readonly token: string;

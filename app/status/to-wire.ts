@@ -20,6 +20,7 @@ export function toWire(snapshot: Snapshot, { now, version, port }: WireMeta): St
     port,
     totals: { unread: numberOf(unread), unreadIs: unread.is, urgent: numberOf(urgent), up, down, personas },
     hives: snapshot.hives.map(hiveWire),
+    projects: snapshot.projects.map(({ source, board, rev }) => ({ id: source, board, source, rev })),
     personas: snapshot.personas.map((persona) => personaWire(persona, now)),
     causes: snapshot.causes.map(({ key, scope, since, message, personas: ids }) => ({
       key,

@@ -26,6 +26,7 @@ after(() => rig[Symbol.asyncDispose]());
 /** Every route of the router with a request that it would serve. */
 function requests(): { readonly route: string; readonly bytes: (host: string, ...headers: string[]) => string }[] {
   const targets: Readonly<Record<string, string>> = {
+    '/api/brainclaw/:id': '/api/brainclaw/bc-lab',
     '/api/inbox': '/api/inbox?persona=zoe&mark_read=false',
     '/api/v1/actions/:name': '/api/v1/actions/echo',
     '/api/v1/personas/:id': '/api/v1/personas/zoe',

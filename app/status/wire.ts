@@ -104,6 +104,16 @@ export const HiveWire = Type.Object(
   closed,
 );
 
+export const StatusProjectWire = Type.Object(
+  {
+    id: Type.String({ description: 'What stands in `/api/brainclaw/ID`.' }),
+    board: Type.String({ description: 'Id of the persona that stands for its board.' }),
+    source: Type.String({ description: 'Of its personas.' }),
+    rev: Type.String({ description: 'Differs when what `/api/brainclaw/ID` answers differs.' }),
+  },
+  closed,
+);
+
 export const StatusWire = Type.Object(
   {
     schema: Type.Literal(1),
@@ -123,6 +133,7 @@ export const StatusWire = Type.Object(
       closed,
     ),
     hives: Type.Array(HiveWire),
+    projects: Type.Array(StatusProjectWire, { description: 'Projects with a board of their own, by id.' }),
     personas: Type.Array(PersonaWire, { description: 'By id, in code-unit order.' }),
     causes: Type.Array(CauseWire, {
       description: 'Oldest first. One outage is one cause, however many it takes down.',

@@ -13,7 +13,7 @@ export function loads(files: readonly SourceFile[], entry: string): ReadonlyMap<
   return reached;
 
   function visit(path: string, chain: readonly string[]): void {
-    if (seen.has(path)) return;
+    if (seen.has(path) || path.endsWith('.json')) return; // data loads nothing
     seen.add(path);
     const file = byPath.get(path);
     if (file === undefined) throw new Error(`no such file: ${[...chain, path].join(' -> ')}`);

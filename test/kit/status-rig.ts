@@ -18,6 +18,7 @@ import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
 import { realClock, realClocks, realFiles, silentLog } from '../../core/ports/index.ts';
 import { type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
 import { type Database, openDatabase, realDisk } from '../../core/state/index.ts';
+import { labProject } from './lab-project.ts';
 
 export const TOKEN = 'correct-horse-battery-staple';
 
@@ -90,6 +91,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     hive,
     actions: ACTIONS,
     decisions,
+    projects: () => [labProject()],
     events: outbox,
     history,
     page: loadPage(),

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
+import type { Fact } from '../../core/board/index.ts';
+import {
+  BOARD,
+  type BrainclawOptions,
+  type BrainclawSource,
+  distinctIds,
+  type FoundProject,
+  findProjects,
+  type Project,
+  type ProjectPlaces,
+  type Sheet,
+  sourceIdOf,
+} from '../../core/sources/brainclaw/index.ts';
+import type { Settings } from '../config/tray/index.ts';
+import type { ProjectSeen } from '../status/index.ts';
+import { projectHive } from './brainclaw.ts';
+import { openCursors } from './brainclaw-cursors.ts';
+import type { WatchedHive } from './hives.ts';
+import type { Machine } from './machine.ts';
+import type { TrayWatches } from './tray-watches.ts';
+
+export interface KeepProjectsOptions {
+  readonly settings: Settings;
+  readonly places: ProjectPlaces;
+  /** The state directory. */
+  readonly state: string;
+  readonly put: (fact: Fact) => void;
+  /** All watches of the process: those of projects come and go among them. */
+  readonly watches: TrayWatches[];
+  /** Makes the watches of a hive, which end with the machine. */
+  readonly watch: (hive: WatchedHive, machine: Machine) => TrayWatches;
+  /** The one question at activation; null: nobody may be asked. */
+  readonly seedOf: (project: Project) => BrainclawOptions['seed'];
+}
+
+/** The projects of brainclaw that are watched. */
+export interface KeptProjects {
+  /** Now, by id. */
+  all(): readonly ProjectSeen[];
+  /** Looks for projects, watches them as they come, and lets them go. Until the machine stops. */
+  run(): Promise<void>;
+}
+
+const RESCAN_MS = 60_000;
+
+interface Watched {
+  readonly project: FoundProject;
+  readonly source: BrainclawSource;
+  readonly watches: TrayWatches;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+  /** As last told to the board. */
+  told: Sheet | null;
+  rev: string | null;
+}
+
+export function keepProjects(options: KeepProjectsOptions, machine: Machine): KeptProjects {
+  const { settings, places, put, watches } = options;
+  const { disk, clock, log } = machine;
+  const byStore = new Map<string, Watched>();
+  const said = new Set<string>();
+  const broken = Promise.withResolvers<never>();
+  broken.promise.catch(() => {}); // whoever waits for it hears of it
+
+  /** The page is told of a sheet when it differs, whatever became of the counts. */
+  const tell = (watched: Watched): void => {
+    const { sheet, id, named } = watched.source;
+    if (sheet === null || sheet === watched.told) return;
+    watched.told = sheet;
+    const rev = createHash('sha256').update(JSON.stringify(sheet)).digest('base64url').slice(0, 16);
+    if (rev === watched.rev) return;
+    watched.rev = rev;
+    put({ is: 'project', at: clock.now(), source: id, board: named(BOARD).id, rev });
+  };
+
+  const join = (project: FoundProject, cursor: BrainclawOptions['cursor']): void => {
+    const stop = new AbortController();
+    const own: Machine = { ...machine, stop: AbortSignal.any([machine.stop, stop.signal]) };
+    const seed = options.seedOf(project);
+    const looked = (): void => tell(watched);
+    const { source, hive } = projectHive(project, settings, own, { cursor, seed, looked });
+    const its = options.watch(hive, own);
+    const ended = its.run().catch((error: unknown) => broken.reject(error));
+    const watched: Watched = { project, source, watches: its, stop, ended, told: null, rev: null };
+    watches.push(its);
+    byStore.set(project.store, watched);
+    log.info(`${source.id}: watching ${project.root}`);
+  };
+
+  const letGo = async ({ project, source, watches: its, stop, ended }: Watched): Promise<void> => {
+    byStore.delete(project.store);
+    stop.abort();
+    await ended;
+    const at = watches.indexOf(its);
+    if (at >= 0) watches.splice(at, 1);
+    await source[Symbol.asyncDispose]();
+  };
+
+  const withdraw = async (watched: Watched): Promise<void> => {
+    await letGo(watched);
+    const { project, source, watches: its } = watched;
+    its.leave();
+    put({ is: 'source', at: clock.now(), source: source.id, address: project.root, fault: null });
+    put({ is: 'withdrawn', at: clock.now(), source: source.id });
+    log.info(`${source.id}: ${project.root} holds no project any more, and is not watched`);
+  };
+
+  /** What can not be looked at is there: whoever reads it says what is wrong. */
+  const isThere = (store: string): boolean => {
+    try {
+      return disk.files.lstat(store)?.kind === 'directory';
+    } catch {
+      return true; // its watch has the trouble on the board
+    }
+  };
+
+  return {
+    all: () =>
+      [...byStore.values()]
+        .map(({ project, source, rev }) => ({
+          id: source.id,
+          board: source.named(BOARD).id,
+          label: source.named(BOARD).label,
+          root: dirname(project.store),
+          ...{ sheet: source.sheet, rev, defects: source.defects },
+          acts: settings.brainclaw.actions === true,
+        }))
+        .sort((a, b) => (a.id < b.id ? -1 : 1)),
+    async run() {
+      if (places.projects.length === 0 && places.roots.length === 0) return;
+      using cursors = openCursors(options.state, machine);
+      const pause = async (): Promise<void> => {
+        await clock.sleep(0, machine.stop);
+      };
+      try {
+        while (!machine.stop.aborted) {
+          const { projects, troubles } = await findProjects(disk.files, places, pause);
+          for (const trouble of troubles) {
+            if (!said.has(trouble)) log.warn(`looking for brainclaw projects: ${trouble}`);
+            said.add(trouble);
+          }
+          // A named one that is gone is an outage, as an unmounted disk is; one that was found is over.
+          for (const watched of [...byStore.values()]) {
+            if (!watched.project.isNamed && !isThere(watched.project.store)) await withdraw(watched);
+          }
+          const fresh = projects.filter(({ store }) => !byStore.has(store));
+          const taken = [...byStore.values()].map(({ project }) => project.id);
+          const holder = (id: string): string | null => cursors.holder(sourceIdOf({ id }));
+          for (const project of machine.stop.aborted ? [] : distinctIds(fresh, taken, holder))
+            join(project, cursors.of(sourceIdOf(project), project.store));
+          await Promise.race([clock.sleep(RESCAN_MS, machine.stop), broken.promise]);
+        }
+      } finally {
+        await Promise.all([...byStore.values()].map(letGo));
+      }
+    },
+  };
+}
