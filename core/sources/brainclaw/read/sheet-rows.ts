@@ -6,10 +6,14 @@ import { shortened } from './trim.ts';
 /** Rows of a section; those of the activity are as many as are kept. */
 export const MOST_ROWS = 100;
 const MOST_TITLE = 200;
+const MOST_TEXT = 600;
 const MOST_NAME = 80;
 
 /** Where an item's text stands, the best first. */
 const TITLES = ['title', 'name', 'text', 'description', 'scope', 'prompt', 'short_label'] as const;
+
+/** And what it says beside that. */
+const TEXTS = ['prompt', 'text', 'description'] as const;
 
 const ENDED: ReadonlySet<string> = new Set([
   ...['completed', 'cancelled', 'failed', 'timed_out', 'expired', 'rerouted', 'interrupted'],
@@ -75,8 +79,10 @@ function newestFirst(items: readonly Entity[], first: string | undefined): reado
 
 function rowOf(entity: Entity, why: Why | null): SheetRow {
   const { item_type: itemType, item_id: id, payload, seq, ts, agent } = entity;
+  const title = titleOf(entity);
   return {
-    ...{ key: `${itemType}:${id}`, itemType, id, title: titleOf(entity), status: tidy(statusOf(entity), MOST_NAME) },
+    ...{ key: `${itemType}:${id}`, itemType, id, title, text: textOf(entity, title) },
+    status: tidy(statusOf(entity), MOST_NAME),
     agent: nameIn(payload.agent ?? payload.assignee ?? payload.to),
     from: nameIn(payload.from ?? payload.dispatcher_agent ?? payload.author) ?? nameIn(agent),
     ts: ts ?? nameIn(payload.updated_at ?? payload.created_at),
@@ -92,9 +98,18 @@ function titleOf({ payload }: Entity): string {
   return '';
 }
 
+function textOf({ payload }: Entity, title: string): string | null {
+  for (const key of TEXTS) {
+    const value = payload[key];
+    const text = typeof value === 'string' ? tidy(value, MOST_TEXT) : '';
+    if (text !== '' && tidy(text, MOST_TITLE) !== title) return text;
+  }
+  return null;
+}
+
 function rowOfActivity({ seq, ts, agent, action, item_type, item_id, summary }: Activity): SheetRow {
   return {
-    ...{ key: `seq:${seq}`, itemType: item_type, id: item_id, title: tidy(summary ?? '', MOST_TITLE) },
+    ...{ key: `seq:${seq}`, itemType: item_type, id: item_id, title: tidy(summary ?? '', MOST_TITLE), text: null },
     ...{ status: tidy(action, MOST_NAME), agent: nameIn(agent), from: nameIn(agent), ts, seq, why: null },
   };
 }

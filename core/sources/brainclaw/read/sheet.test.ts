@@ -70,6 +70,23 @@ describe('the sheet of a project', () => {
     );
   });
 
+  test('says of an item what it asks, where that is more than its title', () => {
+    using store = ended(brainclaw());
+    append(
+      store,
+      line(410, { item_type: 'state', item_id: 'act_1', payload: { title: 'Now?', prompt: 'Merge\n지금 🌱' } }),
+    );
+    append(store, line(411, { item_type: 'state', item_id: 'act_2', payload: { title: 'Now?', prompt: 'Now?' } }));
+    const { rows } = section(sheetIn(store), 'actions');
+    assert.deepEqual(
+      rows.slice(0, 2).map(({ title, text }) => [title, text]),
+      [
+        ['Now?', null],
+        ['Now?', 'Merge 지금 🌱'],
+      ],
+    );
+  });
+
   test('names for each item of attention why it is there, and no action that is not pending', () => {
     using store = ended(brainclaw());
     const before = keysIn(sheetIn(store), 'attention');

@@ -56,6 +56,8 @@ export interface SheetRow {
   readonly id: string | null;
   /** Short, and one line; empty when the item has no text. */
   readonly title: string;
+  /** What it says beside its title, on one line: what an action asks. Null: nothing. */
+  readonly text: string | null;
   /** Of an item its status; of a record of the activity its action. Empty: it says none. */
   readonly status: string;
   /** Whom it is about or addressed to; of a record of the activity who wrote it. Null: nobody. */
