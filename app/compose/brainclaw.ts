@@ -19,12 +19,12 @@ export function projectHive(
   project: Project,
   { brainclaw, contentChars }: Settings,
   { disk, clock, log }: Machine,
-  of: Pick<BrainclawOptions, 'cursor' | 'seed'> & { readonly looked: () => void },
+  of: Required<Pick<BrainclawOptions, 'cursor' | 'seed' | 'changed'>>,
 ): ProjectHive {
   const source = brainclawSource({
     ...{ project, disk, clock, log, contentChars },
     mail: brainclaw.mail !== false,
-    ...{ cursor: of.cursor, seed: of.seed },
+    ...of,
   });
   return {
     source,
@@ -35,7 +35,6 @@ export function projectHive(
       named: source.named,
       holdMs: null,
       ...{ isLocal: false, isHere: true, tellsAll: brainclaw.backfill === true },
-      looked: of.looked,
     },
   };
 }

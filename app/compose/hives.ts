@@ -38,8 +38,6 @@ export interface WatchedHive {
   readonly isHere: boolean;
   /** Of a persona that was never watched everything is news: nothing in its inbox was told by anybody before. */
   readonly tellsAll: boolean;
-  /** Called after each look at one of its inboxes. */
-  looked?(): void;
   /** Resolves as soon as there is something to watch, or when the signal aborts. Absent: there is. */
   appears?(signal: AbortSignal): Promise<void>;
 }

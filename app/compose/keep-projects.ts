@@ -79,8 +79,8 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
     const stop = new AbortController();
     const own: Machine = { ...machine, stop: AbortSignal.any([machine.stop, stop.signal]) };
     const seed = options.seedOf(project);
-    const looked = (): void => tell(watched);
-    const { source, hive } = projectHive(project, settings, own, { cursor, seed, looked });
+    const changed = (): void => tell(watched); // not before it runs
+    const { source, hive } = projectHive(project, settings, own, { cursor, seed, changed });
     const its = options.watch(hive, own);
     const ended = its.run().catch((error: unknown) => broken.reject(error));
     const watched: Watched = { project, source, watches: its, stop, ended, told: null, rev: null };

@@ -186,7 +186,6 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     },
     ...(source.roll === undefined ? {} : { heard: alarms.heard }), // without a directory's word no alarm is raised
     looked: ({ persona }) => {
-      hive.looked?.();
       if (source.isGone?.(persona) === false) relabel(persona.address);
     },
     left({ persona }) {
