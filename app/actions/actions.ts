@@ -3,6 +3,7 @@ import { decisionJson, LIMITS, replyOf } from '../../core/inbox/decisions/index.
 import { Fault, isoOf } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { type Action, type Actions, action } from './action.ts';
+import { brainclawAction } from './brainclaw.ts';
 import type { House } from './house.ts';
 import { instantOf, tomorrowMorning } from './local-time.node.ts';
 
@@ -39,10 +40,7 @@ const SPAN = {
   until: { type: 'string', pattern: '^(tomorrow|\\d{4}-\\d\\d-\\d\\dT[\\d:.]+(Z|[+-]\\d\\d:\\d\\d))$' },
 } as const;
 
-interface Span {
-  readonly minutes?: number;
-  readonly until?: string;
-}
+type Span = { readonly minutes?: number; readonly until?: string };
 
 /** The table of everything a person or script may do. Menu, banner, route and CLI all come here. */
 export function createActions(house: House, clock: Clock): Actions {
@@ -165,6 +163,7 @@ export function createActions(house: House, clock: Clock): Actions {
         return { accepted: done.is === 'done', decision: decisionJson(done.decision) };
       },
     }),
+    brainclawAction(house),
     action({
       name: 'open',
       title: 'Open session',

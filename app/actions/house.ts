@@ -1,6 +1,7 @@
 import type { Until } from '../../core/board/index.ts';
 import type { Done, Reply } from '../../core/inbox/decisions/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
+import type { Acted, Wish } from '../../core/sources/brainclaw/index.ts';
 import type { Messages } from '../../core/sources/index.ts';
 
 /** What the actions act on: the running tray process, as compose builds it. */
@@ -18,6 +19,8 @@ export interface House {
   markRead(persona: PersonaId, which: Messages): number;
   /** Answers a decision, told to who asked. @throws Fault `usage` when the reply does not fit it */
   decide(decision: number, reply: Reply): Done;
+  /** Has brainclaw act on an item of a project, by its id. What comes of it shows on the board later. @throws Fault */
+  actOnProject(project: string, wish: Wish, signal: AbortSignal): Promise<Acted>;
   /** The persona's session, else its page. */
   openSession(persona: PersonaId, activationToken: string | null): Promise<void>;
   openPage(persona: PersonaId | null, activationToken: string | null): Promise<void>;

@@ -2,10 +2,10 @@ import { runBrainclaw } from './brainclaw/index.ts';
 import type { Command } from './command.ts';
 
 export const command: Command = {
-  usage: 'brainclaw board|attention|activity|inbox|doctor|tail|simulate [--project PATH] [--json] [flags]',
+  usage: 'brainclaw board|attention|activity|inbox|doctor|tail|act|simulate [--project PATH] [--json] [flags]',
   about: [
-    'A project that brainclaw keeps: its board, and the mail of its agents. All but simulate read the files of its store and',
-    'nothing else: nothing is written, locked or started there, and no mail is marked.',
+    'A project that brainclaw keeps: its board, and the mail of its agents. All but act and simulate read the files of its',
+    'store and nothing else: nothing is written, locked or started there, and no mail is marked.',
     '',
     'board            what asks for attention, and how much there is of everything',
     'attention        what asks for a person: why, what, who, and since which record',
@@ -19,6 +19,15 @@ export const command: Command = {
     '  --lines N          the last so many of those there are (default 10)',
     '  --since SEQ        those with a higher seq; 0: all',
     '  --stat-only        looks every 10 s, as on a disk that tells of no changes',
+    'act DO ITEM      has brainclaw act on an item, when the settings let it (brainclaw.actions). Exit 3: it is not installed,',
+    '                 and the call is printed',
+    '  accept|reject      a candidate; reject also what an action asks for',
+    '  resolve|cancel     an action: grants or answers it, or withdraws it',
+    '  release            the claim of an agent',
+    '  start|finish|block|drop   a plan',
+    '  complete-step      --step ID of a plan',
+    '  ack                a message to yourself',
+    '  --text TEXT        the reason, or the answer',
     'simulate         writes a made-up store, for tries and tests, always the same for the same seed',
     '  --to DIR           where; a store that was not made so is never touched',
     '  --records N        in its journal (default 500)',
@@ -33,11 +42,12 @@ export const command: Command = {
     '  --project PATH     in the project, or above its .brainclaw (default: the current folder)',
     '  --json             for a script',
     '',
-    'Exit codes: 0 done; 1 failed, no project, or the journal is off; 2 wrong usage; of doctor see above.',
+    'Exit codes: 0 done; 1 failed, no project, or the journal is off; 2 wrong usage; of doctor and act see above.',
   ],
   examples: [
     { run: 'hivebar brainclaw attention', does: 'what asks for you in the project of this folder' },
     { run: 'hivebar brainclaw inbox codex --project ~/src/app', does: 'the mail of one agent' },
+    { run: 'hivebar brainclaw act reject cnd_12 --text "too narrow"', does: 'says no to a candidate' },
     { run: 'hivebar brainclaw tail --follow --json', does: 'every record as it comes' },
   ],
   run: runBrainclaw,

@@ -33,7 +33,7 @@ export const FAULTS = {
   'relay-server': { next: 'run nats-server 2.9 or newer, with JetStream and a directory for it' },
   'relay-stream': { next: 'look at the stream INBOX_EVENTS: its subjects must be inbox.>' },
   garden: { next: 'correct that file or move it away; its neighbours are not touched by it' },
-  'actions-off': { next: 'let Hivebar act: hivebar config set brainclaw.actions true' },
+  'actions-off': { next: 'add "actions": true to the setting brainclaw, which hivebar config show prints' },
   'brainclaw-missing': { next: 'install brainclaw, or make the call by hand' },
   'brainclaw-gone': { next: 'run brainclaw mcp in that folder by hand; whether the call was done shows on the board' },
   'brainclaw-refused': { next: 'mend what brainclaw names; it knows a person after brainclaw register-agent NAME' },

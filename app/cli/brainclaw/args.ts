@@ -19,6 +19,8 @@ const OPTIONS = {
   'follow-rate': { type: 'string' },
   seed: { type: 'string' },
   roll: { type: 'string' },
+  text: { type: 'string' },
+  step: { type: 'string' },
 } as const;
 
 type Option = keyof typeof OPTIONS;
@@ -43,6 +45,7 @@ const TAKES = {
   inbox: ofProject([], 1),
   doctor: ofProject([]),
   tail: ofProject(['follow', 'lines', 'since', 'stat-only']),
+  act: ofProject(['text', 'step'], 2),
   simulate: {
     needs: ['to'],
     also: ['json', 'records', 'agents', 'attention', 'handoffs', 'handoff-bytes', 'follow-rate', 'seed', 'roll'],

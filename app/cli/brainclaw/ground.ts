@@ -28,7 +28,8 @@ export interface Ground {
   readonly asJson: boolean;
 }
 
-const NAME = 'hivebar brainclaw';
+/** Before what is said on stderr. */
+export const NAME = 'hivebar brainclaw';
 
 /** @throws Fault `unreadable` when there is no such project */
 export function groundOf({ flags }: BrainclawArgs, io: Io): Ground {

@@ -33,6 +33,8 @@ async function look(asked: BrainclawArgs, io: Io): Promise<number> {
       return showActivity(asked, ground);
     case 'inbox':
       return showInbox(asked, ground);
+    case 'act':
+      return await (await import('./act.ts')).act(asked, ground); // with the settings, which nothing else asks for
     default:
       return await tail(asked, ground);
   }
