@@ -1,15 +1,26 @@
-/**
- * What an answer says about the inbox's reader. Shown, never an `alert`. The Kijito contract says nothing of it:
- * `not-reported`. The others are those of a garden (garden contract 7).
- */
-export type VitalReason =
-  | 'not-reported'
+/** What may be said of a citizen of a garden (garden contract 7). */
+export type CitizenReason =
   | 'no-drain'
   | 'not-armed'
   | 'owner-dead'
   | 'owner-implausible'
   | 'owner-uncertain'
   | 'identity-mismatch';
+
+/** What may be said of how a project's numbers came to be (brainclaw contract 9). */
+export type ProjectReason =
+  | 'journal-off'
+  | 'incomplete'
+  | 'from-checkpoint'
+  | 'registry-partial'
+  | 'seeded'
+  | `skipped=${number}`;
+
+/**
+ * What an answer says about the inbox's reader, or about itself. Shown, never an `alert`. The Kijito contract says nothing
+ * of it: `not-reported`.
+ */
+export type VitalReason = 'not-reported' | CitizenReason | ProjectReason;
 
 export type Vital =
   /** `why`: it lives, and all the same something is to be said of it. */

@@ -1,11 +1,11 @@
 export * from './act/index.ts';
 export * from './read/index.ts';
+export { brainclawSource } from './source.ts';
 export {
   BOARD,
   BRAINCLAW,
   type BrainclawOptions,
   type BrainclawSource,
-  brainclawSource,
   type Project,
   sourceIdOf,
-} from './source.ts';
+} from './source-options.ts';

@@ -1,56 +1,292 @@
-import type { SourceId } from '../../model/index.ts';
-import type { Clock, Log } from '../../ports/index.ts';
-import type { Disk } from '../../state/index.ts';
-import type { Persona, Source } from '../source.ts';
-import type { Cursor, Sheet } from './read/index.ts';
-import type { Seed } from './read/seed.ts';
+import { basename, join } from 'node:path';
+import { exactly, Fault, faultOf, UNKNOWN } from '../../model/index.ts';
+import { defectLog } from '../defect-log.ts';
+import { onlyReading } from '../only-reading.ts';
+import type { Level, Levels, Look, Mark, Persona } from '../source.ts';
+import { cut } from '../text.ts';
+import { keepTimers } from '../timers.ts';
+import { type Cursor, type Seed, type Sheet, sheetOf } from './read/index.ts';
+import { type Changes, watchStore } from './source-changes.ts';
+import { agentSaid, agentShare, boardSaid, boardShare, type Said, type Share, sameShare } from './source-looks.ts';
+import { BOARD, BRAINCLAW, type BrainclawOptions, type BrainclawSource, sourceIdOf } from './source-options.ts';
+import { keepStore, type Seen } from './source-store.ts';
 
-/** A directory in which brainclaw keeps a project. */
-export interface Project {
-  /** Holds `.brainclaw`. */
-  readonly root: string;
-  /** `.brainclaw` itself. */
-  readonly store: string;
-  /** The `project_id` of its configuration, else the folder's name. */
-  readonly id: string;
+const WAKE_AFTER_MS = 2;
+/** What is there and was not listed is looked for again. */
+const MISSED_AFTER_MS = 50;
+/** What no notice came for is looked at so often (brainclaw contract 9). */
+const LOOK_EVERY_MS = 10_000;
+/** One reading serves all looks within this time, unless a notice came. */
+const FRESH_MS = 1000;
+/** The cursor is derived: it may be old. */
+const SAVE_AFTER_MS = 60_000;
+const LABEL_CHARS = 80;
+const NOT_KNOWN: Level = { unread: UNKNOWN, urgent: UNKNOWN };
+const FILE_NAME = /^[\w-]+$/;
+
+/** What a persona was when it was looked at last. */
+interface Looked {
+  readonly share: Share;
+  readonly unread: Look['unread'];
+  /** Its watch knew the set that it was told of. */
+  readonly isSettled: boolean;
+  readonly isKept: boolean;
 }
 
-export interface BrainclawOptions {
-  readonly project: Project;
-  readonly disk: Disk;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Code points of content in an event; null leaves it out. */
-  readonly contentChars: number | null;
-  /** False: of the store only the journal and its configuration are read (observer protocol 1). */
-  readonly mail: boolean;
-  /** How far an earlier run came, kept outside the store (brainclaw contract 9). */
-  readonly cursor: { load(): Cursor | null; save(cursor: Cursor): void };
-  /** The one question at activation, where the journal is off or partial; null: nobody may be asked (brainclaw contract 9). */
-  readonly seed: (() => Promise<Seed | null>) | null;
-  /** Nothing is watched, as on a disk that tells of no change: it is looked at every 10 s. */
-  readonly statOnly?: boolean;
-}
-
-/** A project as a source: its board and its agents (brainclaw contract 9). */
-export interface BrainclawSource extends Source {
-  readonly project: Project;
-  /** The board (`BOARD`), or an agent, also one that is not there (any more). */
-  named(address: string): Persona;
-  /** What surfaces show of the project; null before the first read. */
-  readonly sheet: Sheet | null;
-  /** What is wrong in the store, a line each. */
-  readonly defects: readonly string[];
-}
-
-export const BRAINCLAW = 'brainclaw';
-/** The address of a project's board: no directory can be called so, so no agent is. */
-export const BOARD = '';
-
-/** `bc-` and the project's id: what is no letter, digit, `_` or `-` becomes `_`. */
-export const sourceIdOf = ({ id }: Pick<Project, 'id'>): SourceId =>
-  `bc-${id.toLowerCase().replaceAll(/[^a-z0-9_-]/g, '_')}`;
-
+/**
+ * A project's board and its agents as personas. Nothing below the store is ever written, locked or run: only `read/` is
+ * imported, and of the disk only what reads is used (brainclaw contract 9).
+ */
 export function brainclawSource(options: BrainclawOptions): BrainclawSource {
-  throw new Error(`${options.project.id} can not be watched`);
+  const { project, clock, log, mail } = options;
+  const id = sourceIdOf(project);
+  const files = onlyReading(options.disk.files, id);
+  const store = keepStore({ ...options, store: project.store, files });
+  const defects = defectLog(log, BRAINCLAW);
+  const timers = keepTimers(clock);
+  const folder = shown(basename(project.root));
+  /** By address; of the last reading. */
+  let shares: ReadonlyMap<string, Share> = new Map();
+  const looked = new Map<string, Looked>();
+  /** What a notice came for since the last reading. */
+  let doubted: Set<string> | 'all' | null = 'all';
+  let readAt = Number.NEGATIVE_INFINITY;
+  let isFailing = false;
+  let seed: Seed | null = null;
+  let isSeedAsked = false;
+  let sheet: { readonly of: Seen; readonly seed: Seed | null; readonly is: Sheet } | null = null;
+  let saved: Cursor | null = null;
+  let wakes: ((address: string) => void) | null = null;
+  let changes: Changes | null = null;
+
+  const named = (address: string): Persona =>
+    address === BOARD
+      ? { id, address, label: folder }
+      : { id: `${id}-${address}`, address, label: `${shown(address)} · ${folder}` };
+
+  /** @param of inboxes that are looked into; null: none @throws Fault `unreadable`: one cause for all of the project */
+  function read(of: Set<string> | 'all' | null): Seen {
+    const before = store.last;
+    let seen: Seen;
+    try {
+      seen = store.refresh(of === 'all' ? undefined : (of ?? new Set()));
+    } catch (error) {
+      isFailing = true;
+      doubted = 'all';
+      const scope = { is: 'source', key: id } as const;
+      throw new Fault('unreadable', faultOf(error, scope).message, scope, { cause: error });
+    }
+    doubted = null;
+    readAt = clock.monotonic();
+    if (seen !== before || shares.size === 0) share(seen);
+    return seen;
+  }
+
+  function share(seen: Seen): void {
+    const next = new Map<string, Share>();
+    const put = (address: string, now: Share): void => {
+      const known = shares.get(address);
+      next.set(address, known !== undefined && sameShare(known, now) ? known : now);
+    };
+    put(BOARD, boardShare(seen, seed));
+    for (const agent of agentsIn(seen)) put(agent, agentShare(seen, agent));
+    shares = next;
+    const fresh = changes?.follow(agentsOf(shares)) ?? [];
+    if (fresh.length > 0) doubt(fresh); // what came before it was followed was not heard
+    askSeed(seen);
+    saveLater();
+    options.changed?.();
+  }
+
+  /** Those that only the part has which is not known now stay. */
+  function agentsIn({ work, mail: inboxes }: Seen): readonly string[] {
+    const names = new Set([...(inboxes?.keys() ?? []), ...(work?.agents.keys() ?? [])]);
+    for (const [agent, { work: before, inbox }] of shares) {
+      if (agent === BOARD) continue;
+      const hadWork = before === null ? looked.get(agent)?.isKept === true : before.length > 0;
+      if (work === null && hadWork) names.add(agent);
+      if (mail && inboxes === null && inbox !== null) names.add(agent);
+    }
+    return [...names].sort();
+  }
+
+  function doubt(agents: Iterable<string>): void {
+    if (doubted === 'all') return;
+    doubted ??= new Set();
+    for (const agent of agents) doubted.add(agent);
+    timers.in(WAKE_AFTER_MS, 'read', census);
+  }
+
+  function current(): Seen {
+    const { last } = store;
+    const isFresh = changes !== null && doubted === null && clock.monotonic() - readAt < FRESH_MS;
+    return isFresh && last !== null ? last : read(changes === null ? 'all' : (doubted ?? 'all'));
+  }
+
+  /** Wakes whom something is new for. */
+  function census(): void {
+    const wasFailing = isFailing;
+    try {
+      read(doubted);
+      isFailing = false;
+    } catch {
+      for (const address of shares.keys()) wakes?.(address); // their looks say what is wrong
+      return;
+    }
+    for (const [address, share] of shares) if (wasFailing || looked.get(address)?.share !== share) wakes?.(address);
+    for (const address of looked.keys()) if (!shares.has(address)) wakes?.(address);
+  }
+
+  function sayDefects(): void {
+    defects.now(
+      'store',
+      store.defects.map(({ filename, message }) => ({ filename: `${project.id}: ${filename}`, message })),
+    );
+  }
+
+  /** Once, where the journal does not say all (brainclaw contract 9). */
+  function askSeed({ view }: Seen): void {
+    const ask = options.seed;
+    if (ask === null || isSeedAsked || view?.replay.projection.registryAuthoritative === true) return;
+    isSeedAsked = true;
+    ask().then(
+      (answer) => {
+        seed = answer;
+        if (store.last !== null) share(store.last);
+        wakes?.(BOARD);
+      },
+      (error: unknown) => log.warn(`brainclaw: ${project.id}: ${faultOf(error, { is: 'source', key: id }).explain()}`),
+    );
+  }
+
+  function saveLater(): void {
+    if (changes !== null) timers.in(SAVE_AFTER_MS, 'cursor', save);
+  }
+
+  /** Not before every watch knows the journal that the cursor is of: else a restart would take one for the other. */
+  function save(): void {
+    const cursor = store.last?.view?.replay.cursor ?? null;
+    if (cursor === null || isSame(cursor, saved)) return;
+    const isTold = [...shares.keys()].every((address) => looked.get(address)?.isSettled === true);
+    if (!isTold) {
+      saveLater();
+      return;
+    }
+    try {
+      options.cursor.save(cursor);
+      saved = cursor;
+    } catch (error) {
+      log.warn(`brainclaw: ${project.id}: ${faultOf(error, { is: 'source', key: id }).explain()}`);
+    }
+  }
+
+  function saidTo(address: string, from: Mark, seen: Seen, share: Share): Said {
+    if (address === BOARD) return boardSaid(seen, share, from);
+    const isThere = (message: string): boolean => {
+      const path = join(project.store, 'coordination', 'inbox', address, `${message}.json`);
+      return FILE_NAME.test(message) && files.lstat(path) !== null;
+    };
+    return agentSaid(seen, share, from, { mail, withContent: options.contentChars !== null, isThere });
+  }
+
+  function look({ address }: Persona, from: Mark): Look {
+    const seen = current();
+    const share = shares.get(address) ?? agentShare(seen, address);
+    const said = saidTo(address, from, seen, share);
+    const { epoch, items, unread, vital, isKept } = said;
+    looked.set(address, { share, unread, isSettled: from.is === 'known' && !said.isOther, isKept });
+    if (said.isOther && wakes !== null) timers.in(WAKE_AFTER_MS, `look ${address}`, () => wakes?.(address));
+    if (said.isMissed && wakes !== null) timers.in(MISSED_AFTER_MS, `missed ${address}`, () => doubt([address]));
+    return { at: clock.now(), unread, urgent: exactly(0), vital, evidence: { is: 'set', epoch, items } };
+  }
+
+  /** Of whom nothing is new since the look, the counts of then. Of anybody else nothing: then there is a look. */
+  function levels(): Levels {
+    read('all');
+    sayDefects();
+    const of = new Map<string, Level>();
+    for (const address of looked.keys()) {
+      if (shares.has(address)) continue;
+      of.set(address, NOT_KNOWN);
+      if (looked.get(address)?.isKept === false) looked.delete(address);
+    }
+    for (const [address, share] of shares) {
+      const before = looked.get(address);
+      const isKnown = before !== undefined && before.share === share && before.isSettled;
+      of.set(address, isKnown ? { unread: before.unread, urgent: exactly(0) } : NOT_KNOWN);
+    }
+    return { at: clock.now(), of, cursor: null };
+  }
+
+  return {
+    id,
+    kind: BRAINCLAW,
+    project,
+    async personas() {
+      read('all');
+      sayDefects();
+      return [...shares.keys()].map(named);
+    },
+    look,
+    pending: { once: async () => levels() },
+    isGone: ({ address }) =>
+      address !== BOARD && store.last !== null && !shares.has(address) && looked.get(address)?.isKept !== true,
+    hints(wake) {
+      wakes = wake;
+      const heard = {
+        journal: () => doubt([]),
+        inbox: (agent: string | null) => (agent === null ? doubtAll() : doubt([agent])),
+      };
+      const { root, store: directory } = project;
+      changes = watchStore({ root, store: directory, mail, clock, heard, statOnly: options.statOnly === true });
+      changes.follow(agentsOf(shares));
+      doubtAll(); // what came since it was listed
+      lookAgain();
+      return {
+        [Symbol.dispose]() {
+          wakes = null;
+          changes?.[Symbol.dispose]();
+          changes = null;
+          timers[Symbol.dispose]();
+        },
+      };
+    },
+    named,
+    get sheet() {
+      const { last } = store;
+      if (last === null) return null;
+      if (sheet?.of !== last || sheet.seed !== seed)
+        sheet = { of: last, seed, is: sheetOf({ view: last.view, mail: last.mail, seed }) };
+      return sheet.is;
+    },
+    get defects() {
+      return defects.all;
+    },
+    [Symbol.asyncDispose]: async () => save(),
+  };
+
+  function doubtAll(): void {
+    doubted = 'all';
+    timers.in(WAKE_AFTER_MS, 'read', census);
+  }
+
+  function lookAgain(): void {
+    timers.in(LOOK_EVERY_MS, 'again', () => {
+      doubtAll();
+      lookAgain();
+    });
+  }
+}
+
+function agentsOf(shares: ReadonlyMap<string, Share>): readonly string[] {
+  return [...shares.keys()].filter((address) => address !== BOARD);
+}
+
+function isSame(a: Cursor, b: Cursor | null): boolean {
+  return b !== null && a.seq === b.seq && a.segment === b.segment && a.offset === b.offset;
+}
+
+/** A folder and an agent are called whatever somebody calls them. */
+function shown(name: string): string {
+  return cut(name.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ''), LABEL_CHARS);
 }

@@ -1,4 +1,4 @@
-import type { VitalReason } from '../../../model/index.ts';
+import type { CitizenReason } from '../../../model/index.ts';
 import { CAPABILITIES } from './backends.ts';
 import type { MarkerRead, ReceiverMarker, SenderMarker } from './markers.ts';
 import type { Identity, MetaRecord } from './record.ts';
@@ -6,7 +6,7 @@ import type { Listener } from './socket.node.ts';
 import { type Owner, ownerOf, type ProcessState } from './start-key.ts';
 
 /** Why an agent is not known to live, or why its mail waits (garden contract 7). */
-export type AgentReason = Exclude<VitalReason, 'not-reported'>;
+export type AgentReason = CitizenReason;
 
 /** Whether the agent behind a citizen lives. It says nothing of its mailbox, and never raises an alert. */
 export interface Agent {

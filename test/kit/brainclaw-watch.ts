@@ -1,0 +1,137 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Machine } from '../../app/compose/machine.ts';
+import { type Kept, trayWatches } from '../../app/compose/tray-watches.ts';
+import { openSettings } from '../../app/config/tray/index.ts';
+import { createBoard, type Snapshot } from '../../core/board/index.ts';
+import { type Clock, type Log, realClock, silentLog } from '../../core/ports/index.ts';
+import { openOutbox } from '../../core/sinks/outbox/index.ts';
+import {
+  BOARD,
+  type BrainclawOptions,
+  type BrainclawSource,
+  brainclawSource,
+  cursorIn,
+  type Project,
+} from '../../core/sources/brainclaw/index.ts';
+import { openDatabase, realDisk, stemOf } from '../../core/state/index.ts';
+import type { EventLine } from './process.ts';
+import type { Scratch } from './scratch.ts';
+import { stillClocks } from './still-clocks.ts';
+import { linesOf } from './tray-process.ts';
+import { until } from './until.ts';
+
+export type Shown = Snapshot['personas'][number];
+
+/** A project that is watched as the tray process does it, in this process: watches, outbox and event files. */
+export interface Watched extends AsyncDisposable {
+  readonly source: BrainclawSource;
+  readonly snapshot: () => Snapshot;
+  /** What a follower of a persona could have read, but for what concerns the watch. The board unless told otherwise. */
+  events(address?: string): readonly EventLine[];
+  /** Of these `EVENT THING`. */
+  told(address?: string): readonly string[];
+  persona(address?: string): Shown | undefined;
+  /** Waits until a persona is shown so. */
+  until(what: string, is: (shown: Shown) => boolean, address?: string): Promise<Shown>;
+  poll(): void;
+  stop(): Promise<void>;
+}
+
+export interface WatchSetting extends Partial<Pick<BrainclawOptions, 'mail' | 'seed' | 'statOnly' | 'contentChars'>> {
+  /** Of a project that is seen for the first time everything is news. */
+  readonly tellsAll?: boolean;
+  readonly clock?: Clock;
+  readonly log?: Log;
+  readonly pollSeconds?: number;
+}
+
+export const PROJECT = 'prj_lab0001';
+
+/** @param root `.brainclaw` @param home keeps what is remembered from one watch to the next */
+export async function watching(root: string, home: Scratch, setting: WatchSetting = {}): Promise<Watched> {
+  const { clock = realClock, log = silentLog } = setting;
+  await using started = new AsyncDisposableStack();
+  const disk = realDisk(log);
+  const project: Project = { root: dirname(root), store: root, id: PROJECT };
+  const cursor = home.at('cursor.json');
+  const source = brainclawSource({
+    ...{ project, disk, clock, log, mail: true, seed: null, contentChars: 220 },
+    ...setting,
+    cursor: {
+      load: () => (existsSync(cursor) ? cursorIn(JSON.parse(readFileSync(cursor, 'utf8'))) : null),
+      save: (value) => writeFileSync(cursor, JSON.stringify(value)),
+    },
+  });
+  const stop = new AbortController();
+  const machine: Machine = {
+    ...{ atRest: () => {}, env: {}, pid: process.pid, os: 'linux', arch: 'x64', disk, clock, clocks: stillClocks },
+    random: { hex: (bytes) => '0f'.repeat(bytes) },
+    spawn: {
+      run: () => {
+        throw new Error('a program was to be run');
+      },
+    },
+    ...{ log, stop: stop.signal, onPoke: () => ({ [Symbol.dispose]: () => {} }) },
+  };
+  const db = started.use(openDatabase(home.at('hivebar.sqlite')));
+  const board = createBoard(log, (run) => void clock.after(0, run));
+  const directory = home.at('events');
+  const outbox = started.use(
+    openOutbox<Kept>({
+      ...{ db, disk, clock, clocks: stillClocks, directory, journal: home.at('outbox.journal') },
+      onBehind: (persona, fault) => board.put({ is: 'published', at: clock.now(), persona, fault }),
+    }),
+  );
+  const watches = trayWatches({
+    hive: {
+      source,
+      address: project.root,
+      identity: ({ address }) => ['brainclaw', address, project.store],
+      named: source.named,
+      holdMs: null,
+      ...{ isLocal: false, isHere: true, tellsAll: setting.tellsAll === true },
+    },
+    settings: { ...openSettings(home.at('config')).settings, pollSeconds: setting.pollSeconds ?? 60 },
+    ...{ outbox, directory, kept: outbox.allKept(), board, machine },
+    ...{ run: '00ff00ff00ff00ff', settling: () => false },
+  });
+  const running = watches.run();
+  started.defer(async () => {
+    stop.abort();
+    await running;
+    await source[Symbol.asyncDispose]();
+  });
+  const all = started.move();
+  const idOf = (address: string): string => source.named(address).id;
+  const persona = (address = BOARD): Shown | undefined =>
+    board.snapshot().personas.find(({ id }) => id === idOf(address));
+  const events = (address = BOARD): readonly EventLine[] =>
+    linesOf(directory, `events.${stemOf(idOf(address))}.ndjson`)
+      .map((text) => JSON.parse(text) as EventLine)
+      .filter((event) => 'id' in event);
+  return {
+    source,
+    snapshot: () => board.snapshot(),
+    events,
+    told: (address) => events(address).map((event) => `${event.event} ${event.item ?? event.message_id}`),
+    persona,
+    async until(what, is, address = BOARD) {
+      let found: Shown | undefined;
+      await until(`${basename(join(root, '..'))}/${address}: ${what}`, () => {
+        found = persona(address);
+        return found !== undefined && is(found);
+      });
+      if (found === undefined) throw new Error('nobody');
+      return found;
+    },
+    poll: () => watches.poll(),
+    stop: () => all.disposeAsync(),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+/** `3`, `>=3` or `unknown`. */
+export function unreadOf({ unread: { value } }: Shown): string {
+  return value.is === 'unknown' ? value.is : `${value.is === 'exact' ? '' : '>='}${value.n}`;
+}
