@@ -1,0 +1,427 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BOARD, boardOf } from '../../core/sources/brainclaw/index.ts';
+import { brainclaw, coldOf, EXPECTED, LAST, line, NEXT, type Store, stepBytes } from '../kit/brainclaw-store.ts';
+import { unreadOf, type Watched, watching } from '../kit/brainclaw-watch.ts';
+import { scratch } from '../kit/scratch.ts';
+import { until } from '../kit/until.ts';
+
+const ready = (watched: Watched, unread = '20'): Promise<unknown> =>
+  watched.until(`${unread} unread`, (shown) => unreadOf(shown) === unread);
+const inboxOf = (store: Store, agent: string): string => join(store.root, 'coordination', 'inbox', agent);
+
+/** A message, written as a whole or where it stands. */
+function message(store: Store, agent: string, id: string, more: object = {}, inPlace = false): void {
+  const text = JSON.stringify({
+    ...{
+      schema_version: 2,
+      id,
+      from: 'claude-code',
+      to: agent,
+      type: 'review',
+      text: `text of ${id}`,
+      ref: 'pln_0001',
+    },
+    ...{ requires_ack: true, status: 'pending', created_at: '2026-06-20T10:00:00.000Z', ...more },
+  });
+  const folder = inboxOf(store, agent);
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `${id}.json`);
+  writeFileSync(inPlace ? path : `${path}.tmp`, text);
+  if (!inPlace) renameSync(`${path}.tmp`, path);
+}
+
+const state = (seq: number, id: string, more: object = {}): string =>
+  line(seq, { item_type: 'state', item_id: id, payload: { status: 'pending', agent: 'hermes', title: id, ...more } });
+
+describe('brainclaw checks 3 and 4: the step files, one by one', () => {
+  test('each is on the board at once, told once, and a restart after each says the same and nothing new', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    const expected = [
+      ['20', []],
+      ['21', ['new state:act_c0']],
+      ['21', ['new state:act_c0']],
+      ['20', ['new state:act_c0', 'cleared state:act_c0']],
+    ] as const;
+    {
+      await using first = await watching(store.root, home);
+      await ready(first);
+      assert.deepEqual(first.told(), []);
+    }
+    for (const [index, [unread, told]] of expected.entries()) {
+      await using running = await watching(store.root, home);
+      await ready(running, index === 0 ? '20' : expected[index - 1]?.[0]);
+      store.step(index + 1);
+      const after = EXPECTED.steps[index]?.after;
+      await until(`cursor ${after?.cursor}`, () => running.source.sheet?.seq === after?.cursor);
+      await ready(running, unread);
+      await until('what it tells', () => running.told().length >= told.length);
+      const { sheet } = running.source;
+      assert.deepEqual(sheet?.attention, after?.attention_required);
+      assert.equal(sheet?.counts.plans, after?.counts.plans);
+      await running.stop();
+      await using cold = await watching(store.root, home);
+      await ready(cold, unread);
+      assert.deepEqual(cold.source.sheet, sheet);
+      assert.deepEqual(cold.told(), told);
+    }
+  });
+
+  test('the event says what, why, who and where', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    await using watched = await watching(store.root, home);
+    await ready(watched);
+    store.step(1);
+    store.step(2);
+    await until('the event', () => watched.told().length === 1);
+    const [event] = watched.events();
+    assert.deepEqual(
+      [event?.persona, event?.source, event?.from, event?.item, event?.why, event?.journal_seq, event?.created],
+      ['bc-prj_lab0001', 'brainclaw', 'codex', 'state:act_c0', 'pending_actions', 361, '2026-06-20T09:19:05.000Z'],
+    );
+    await until('the agent', () => watched.told('hermes').length === 1);
+    const [action] = watched.events('hermes');
+    assert.deepEqual(
+      [action?.event, action?.persona, action?.wake_class, action?.from, action?.item, action?.journal_seq],
+      ['action', 'bc-prj_lab0001-hermes', 'mail', 'codex', 'state:act_c0', 361],
+    );
+  });
+});
+
+test('brainclaw check 5: a record that comes byte by byte is told once, whole, and not before its newline', async () => {
+  using store = brainclaw();
+  using home = scratch();
+  await using watched = await watching(store.root, home);
+  await ready(watched);
+  store.step(1);
+  await until('step 1', () => watched.source.sheet?.seq === 360);
+  const bytes = stepBytes(2);
+  for (const byte of bytes.subarray(0, -1)) {
+    appendFileSync(store.event(LAST), Buffer.of(byte));
+    await sleep(1);
+    assert.deepEqual(watched.told(), []);
+  }
+  assert.equal(watched.source.sheet?.seq, 360);
+  appendFileSync(store.event(LAST), bytes.subarray(-1));
+  await until('the event', () => watched.told().length > 0);
+  assert.deepEqual(watched.told(), ['new state:act_c0']);
+  assert.equal(watched.events()[0]?.content, 'Merge?\nMerge now? — 지금 병합 🌱');
+});
+
+describe('brainclaw check 6: what is not the journal, and another journal', () => {
+  test('meta.json decides nothing: gone, garbage, behind or ahead, the board is the same and nothing is told', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    const meta = store.event('meta.json');
+    const behind = JSON.stringify({ next_seq: 7, active_segment: 'seg-00000001.jsonl', entity_revs: {} });
+    for (const text of [null, '{"next', behind, behind.replace('7', '999999')]) {
+      if (text === null) rmSync(meta);
+      else writeFileSync(meta, text);
+      await using watched = await watching(store.root, home);
+      await ready(watched);
+      writeFileSync(meta, `${text ?? ''} `);
+      appendFileSync(meta, ' ');
+      watched.poll();
+      assert.deepEqual(watched.source.sheet?.attention, EXPECTED.observer.attention_required);
+      assert.deepEqual(watched.told(), []);
+    }
+  });
+
+  for (const when of ['while it is watched', 'while nobody watches'] as const) {
+    test(`events/ replaced ${when} is a cold start without a burst; what comes then is told`, async () => {
+      using store = brainclaw();
+      using home = scratch();
+      let watched = await watching(store.root, home);
+      await ready(watched);
+      if (when === 'while nobody watches') await watched.stop();
+      renameSync(store.journal, store.event('../events.parked'));
+      mkdirSync(store.journal);
+      const genesis = line(4, { action: 'journal_note', item_type: 'journal', payload: { kind: 'registry_genesis' } });
+      const all = `${state(1, 'act_1')}${state(2, 'act_2')}${state(3, 'act_3')}${genesis}`;
+      writeFileSync(store.event('seg-00000001.jsonl'), all);
+      if (when === 'while nobody watches') watched = await watching(store.root, home);
+      await using running = watched;
+      await ready(running, '3');
+      assert.deepEqual(running.told(), []);
+      appendFileSync(store.event('seg-00000001.jsonl'), state(5, 'act_4'));
+      await until('the next', () => running.told().length > 0);
+      assert.deepEqual(running.told(), ['new state:act_4']);
+      assert.deepEqual(running.source.sheet?.attention?.total, 4);
+    });
+  }
+
+  test('mail that comes in the same moment as another journal is told all the same', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    await (async () => {
+      await using watched = await watching(store.root, home);
+      await ready(watched);
+      await watched.until('its mail', (shown) => unreadOf(shown) === '2', 'codex');
+    })();
+    renameSync(store.journal, store.event('../events.parked'));
+    mkdirSync(store.journal);
+    writeFileSync(store.event('seg-00000001.jsonl'), state(1, 'act_1', { agent: 'codex' }));
+    message(store, 'codex', 'msg_same');
+    message(store, 'codex', 'msg_0000000000000001', { ...idOf(store, 'msg_0000000000000001'), status: 'read' });
+    await using watched = await watching(store.root, home);
+    await until('both', () => watched.told('codex').length >= 2);
+    await watched.until('its mail', (shown) => unreadOf(shown) === '2', 'codex');
+    assert.deepEqual(watched.told('codex'), ['new msg_same', 'read msg_0000000000000001']);
+    assert.deepEqual(watched.told(), []);
+  });
+});
+
+const idOf = (store: Store, id: string): object =>
+  JSON.parse(readFileSync(join(inboxOf(store, 'codex'), `${id}.json`), 'utf8')) as object;
+
+describe('the mail of agents', () => {
+  test('is new, read and acknowledged, each told once with its keys; a file that is rewritten where it stands is no new one', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    await using watched = await watching(store.root, home);
+    await watched.until('codex', (shown) => unreadOf(shown) === '2', 'codex');
+    assert.deepEqual(watched.told('codex'), []);
+    message(store, 'codex', 'msg_a');
+    await until('new', () => watched.told('codex').length === 1);
+    await watched.until('3', (shown) => unreadOf(shown) === '3', 'codex');
+    const path = join(inboxOf(store, 'codex'), 'msg_a.json');
+    writeFileSync(path, readFileSync(path, 'utf8').slice(0, 40));
+    await watched.until('one that is bad', ({ vital }) => vital.why === 'skipped=3', 'codex');
+    message(store, 'codex', 'msg_a', { status: 'read' }, true);
+    await until('read', () => watched.told('codex').length === 2);
+    message(store, 'codex', 'msg_a', { status: 'acknowledged' });
+    await until('acked', () => watched.told('codex').length === 3);
+    rmSync(path);
+    message(store, 'codex', 'msg_b', { requires_ack: false, ref: undefined, type: 'info' });
+    await until('the next', () => watched.told('codex').length === 4);
+    assert.deepEqual(watched.told('codex'), ['new msg_a', 'read msg_a', 'acked msg_a', 'new msg_b']);
+    const [event, , acked, next] = watched.events('codex');
+    const keys = ({ message_id, type, ref, requires_ack, id }: Record<string, unknown>) =>
+      [message_id, type, ref, requires_ack, id].join(' ');
+    assert.equal(keys(event ?? {}), `msg_a review pln_0001 true ${event?.id}`);
+    assert.equal(keys(acked ?? {}), `msg_a review pln_0001 true ${event?.id}`);
+    assert.equal(keys(next ?? {}), `msg_b info  false ${next?.id}`);
+    assert.deepEqual(
+      [event?.from, event?.content, event?.created],
+      ['claude-code', 'text of msg_a', '2026-06-20T10:00:00.000Z'],
+    );
+  });
+
+  test('an inbox that is made is a persona, with its first mail told; one that is taken away is none any more', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    await using watched = await watching(store.root, home);
+    await ready(watched);
+    message(store, 'new-one', 'msg_1');
+    await watched.until('it', (shown) => unreadOf(shown) === '1', 'new-one');
+    await until('its mail', () => watched.told('new-one').length === 1);
+    message(store, 'new-one', 'msg_2');
+    await until('more mail', () => watched.told('new-one').length === 2);
+    assert.equal(watched.persona('new-one')?.label, `new-one · ${store.dir.split('/').at(-1)}`);
+    rmSync(inboxOf(store, 'new-one'), { recursive: true });
+    await until('nobody', () => watched.persona('new-one') === undefined);
+    assert.deepEqual(watched.told('new-one'), ['new msg_1', 'new msg_2']);
+  });
+
+  test('switched off, no inbox is read and nothing is said of how much is unread', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    await using watched = await watching(store.root, home, { mail: false });
+    await ready(watched);
+    const shown = await watched.until('codex', () => true, 'codex');
+    assert.equal(unreadOf(shown), 'unknown');
+    message(store, 'codex', 'msg_a');
+    store.step(1);
+    store.step(2);
+    await until('the event', () => watched.told().length === 1);
+    assert.deepEqual(watched.told('codex'), []);
+  });
+});
+
+describe('work of agents in the journal', () => {
+  const work = (itemType: string, id: string, seq: number, payload: object): string =>
+    line(seq, { item_type: itemType, item_id: id, payload });
+
+  test('a handoff, an assignment and an action come under their names and are cleared when they are done', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    await using watched = await watching(store.root, home);
+    await ready(watched);
+    store.step(1);
+    const handoff = { from: 'codex', to: 'Zoe B', text: 'all yours' };
+    const assignment = { agent: 'zoe_b', dispatcher_agent: 'claude-code', description: 'do it', scope: 'src' };
+    appendFileSync(
+      store.event(LAST),
+      [
+        work('handoff', 'hnd_1', 361, { ...handoff, status: 'open' }),
+        work('assignment', 'asg_1', 362, { ...assignment, status: 'created' }),
+        state(363, 'act_1', { agent: 'ZOE_B' }),
+      ].join(''),
+    );
+    await until('three', () => watched.told('zoe_b').length === 3);
+    assert.deepEqual(watched.told('zoe_b'), [
+      'handoff handoff:hnd_1',
+      'assigned assignment:asg_1',
+      'action state:act_1',
+    ]);
+    const shown = await watched.until('no mail', (one) => unreadOf(one) === '0', 'zoe_b');
+    assert.deepEqual(
+      shown.latest.map(({ from, text }) => `${from}: ${text}`),
+      ['codex: act_1', 'claude-code: do it\nsrc', 'codex: all yours'],
+    );
+    appendFileSync(
+      store.event(LAST),
+      [
+        work('handoff', 'hnd_1', 364, { ...handoff, status: 'accepted' }),
+        work('assignment', 'asg_1', 365, { ...assignment, status: 'started' }),
+        state(366, 'act_1', { agent: 'zoe_b', status: 'resolved' }),
+      ].join(''),
+    );
+    await until('two are done', () => watched.told('zoe_b').length === 5);
+    assert.deepEqual(watched.told('zoe_b').slice(3), ['cleared handoff:hnd_1', 'cleared state:act_1']);
+    appendFileSync(store.event(LAST), work('assignment', 'asg_1', 367, { ...assignment, status: 'completed' }));
+    await until('nobody', () => watched.persona('zoe_b') === undefined);
+    assert.equal(watched.told('zoe_b').at(-1), 'cleared assignment:asg_1');
+    appendFileSync(store.event(LAST), work('handoff', 'hnd_2', 368, { ...handoff, status: 'open' }));
+    await until('again', () => watched.told('zoe_b').length === 7);
+    const ids = watched.events('zoe_b').map(({ event_id: id }) => id);
+    assert.equal(new Set(ids).size, ids.length);
+  });
+});
+
+describe('what can not be read', () => {
+  test('events/ parked and back: nothing is told of what went and came, and what came meanwhile is', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    await using watched = await watching(store.root, home);
+    await ready(watched);
+    const parked = `${store.journal}.parked`;
+    renameSync(store.journal, parked);
+    const off = await watched.until('off', (shown) => unreadOf(shown) === 'unknown');
+    assert.deepEqual([off.reach.is, off.vital.why], ['up', 'journal-off']);
+    assert.ok(watched.persona('github-copilot') !== undefined);
+    appendFileSync(join(parked, LAST), Buffer.concat([stepBytes(1), stepBytes(2)]));
+    renameSync(parked, store.journal);
+    await ready(watched, '21');
+    await until('what came', () => watched.told().length > 0);
+    assert.deepEqual(watched.told(), ['new state:act_c0']);
+    appendFileSync(store.event(NEXT), Buffer.from(line(362)));
+    await until('it goes on', () => watched.source.sheet?.seq === 362);
+  });
+
+  test('a restart while the journal is off forgets nothing', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    {
+      await using watched = await watching(store.root, home);
+      await ready(watched);
+    }
+    const parked = `${store.journal}.parked`;
+    renameSync(store.journal, parked);
+    await using watched = await watching(store.root, home);
+    await watched.until('off', (shown) => unreadOf(shown) === 'unknown');
+    renameSync(parked, store.journal);
+    await ready(watched);
+    watched.poll();
+    store.step(1);
+    store.step(2);
+    await until('what came', () => watched.told().length > 0);
+    assert.deepEqual(watched.told(), ['new state:act_c0']);
+  });
+
+  test('a journal that is off is not known, unless somebody was asked', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    rmSync(store.journal, { recursive: true });
+    const none = { plans: 1, claims: 2, assignments: null, runs: null, agents: null, sessions: null, failedRuns: null };
+    let asked = 0;
+    const seed = async () => {
+      asked += 1;
+      return { ...none, actions: 7 };
+    };
+    {
+      await using watched = await watching(store.root, home);
+      const shown = await watched.until('it', ({ reach }) => reach.is === 'up');
+      assert.deepEqual(
+        [unreadOf(shown), shown.vital.why, watched.source.sheet?.attention],
+        ['unknown', 'journal-off', null],
+      );
+    }
+    await using watched = await watching(store.root, home, { seed });
+    const shown = await watched.until('seven', (one) => unreadOf(one) === '7');
+    assert.equal(shown.vital.why, 'seeded');
+    watched.poll();
+    message(store, 'codex', 'msg_x');
+    await until('mail is told all the same', () => watched.told('codex').length === 1);
+    assert.equal(asked, 1);
+  });
+
+  test('before the registry is in the journal there are at least so many, and what it brings is no news', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    rmSync(store.journal, { recursive: true });
+    mkdirSync(store.journal);
+    writeFileSync(store.event('seg-00000001.jsonl'), state(1, 'act_1'));
+    await using watched = await watching(store.root, home);
+    await ready(watched, '>=1');
+    const genesis = line(3, { action: 'journal_note', item_type: 'journal', payload: { kind: 'registry_genesis' } });
+    appendFileSync(store.event('seg-00000001.jsonl'), `${state(2, 'act_2')}${genesis}`);
+    await ready(watched, '2');
+    appendFileSync(store.event('seg-00000001.jsonl'), state(4, 'act_3'));
+    await ready(watched, '3');
+    await until('what came then', () => watched.told().length > 0);
+    assert.deepEqual(watched.told(), ['new state:act_3']);
+  });
+
+  test('neither a journal nor an inbox is an outage of the whole project; back, it is up and nothing is told twice', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    await using watched = await watching(store.root, home, { pollSeconds: 1 });
+    await ready(watched);
+    renameSync(store.root, `${store.root}.away`);
+    await watched.until('down', ({ reach }) => reach.is === 'down');
+    await watched.until('down', ({ reach }) => reach.is === 'down', 'codex');
+    await until(
+      'one cause',
+      () => watched.snapshot().causes[0]?.personas.length === watched.snapshot().personas.length,
+    );
+    assert.deepEqual(
+      watched.snapshot().causes.map(({ scope, key }) => `${scope} ${key}`),
+      ['source bc-prj_lab0001'],
+    );
+    renameSync(`${store.root}.away`, store.root);
+    await watched.until('up', ({ reach }) => reach.is === 'up');
+    await watched.until('up', ({ reach }) => reach.is === 'up', 'codex');
+    await ready(watched);
+    const told = ['', 'codex', 'hermes'].flatMap((address) => watched.told(address));
+    assert.deepEqual(told, []);
+  });
+
+  test('a store that is not there at the start is down, and watched once it comes', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    cpSync(store.root, `${store.root}.away`, { recursive: true });
+    rmSync(store.root, { recursive: true });
+    await using watched = await watching(store.root, home);
+    await until('it is said', () => watched.snapshot().hives[0]?.state === 'DOWN');
+    renameSync(`${store.root}.away`, store.root);
+    await ready(watched);
+  });
+});
+
+test('the numbers are those of a reader that starts now', async () => {
+  using store = brainclaw();
+  using home = scratch();
+  await using watched = await watching(store.root, home);
+  await ready(watched);
+  store.step(1);
+  await until('step 1', () => watched.source.sheet?.seq === 360);
+  const cold = boardOf(coldOf(store).replay.projection);
+  assert.deepEqual(watched.source.sheet?.attention, cold.attention_required);
+  assert.equal(watched.persona(BOARD)?.unread.value.is, 'exact');
+});
