@@ -7,13 +7,13 @@ const from = join(import.meta.dirname, '..', 'ui-static');
 
 /**
  * Writes index.html, icon.svg, style.css and page.js to `out`, and in files of their own what only the view of one inbox
- * loads: view.css, its script, what that shares with page.js, and uplot.js.
+ * loads: view.css, its script, what that shares with page.js, and uplot.js; and what only the boards of projects load.
  */
 export async function buildPage(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   for (const name of ['index.html', 'icon.svg']) copyFileSync(join(from, name), join(out, name));
   await build({
-    entryPoints: ['page.ts', 'style.css', 'view.css'].map((name) => join(from, name)),
+    entryPoints: ['page.ts', 'style.css', 'view.css', 'projects.css'].map((name) => join(from, name)),
     outdir: out,
     splitting: true,
     chunkNames: '[name]-[hash]',

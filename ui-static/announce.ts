@@ -10,14 +10,17 @@ export function announcementOf(before: StatusWire, after: StatusWire): string | 
   const down: string[] = [];
   const back: string[] = [];
   const mail: string[] = [];
+  const attention: string[] = [];
+  const boards = new Set(after.projects.map(({ board }) => board));
   for (const persona of after.personas) {
     const old = was.get(persona.id);
     if (old === undefined) continue;
     if (persona.state === 'DOWN' && old.state !== 'DOWN') down.push(persona.label);
     if (persona.state === 'UP' && old.state === 'DOWN') back.push(persona.label);
-    if ((persona.unread ?? 0) > (old.unread ?? 0)) {
-      mail.push(`${persona.label}, ${numberOf(persona.unread, persona.unreadIs)} unread`);
-    }
+    if ((persona.unread ?? 0) <= (old.unread ?? 0)) continue;
+    const number = numberOf(persona.unread, persona.unreadIs);
+    if (boards.has(persona.id)) attention.push(`${persona.label}, ${number}`);
+    else mail.push(`${persona.label}, ${number} unread`);
   }
   const labels = new Map(after.personas.map(({ id, label }) => [id, label]));
   const known = new Set(before.decisions.map(({ id }) => id));
@@ -28,6 +31,7 @@ export function announcementOf(before: StatusWire, after: StatusWire): string | 
     listed(down, 'down'),
     listed(back, 'up again'),
     listed(mail, 'with new mail'),
+    listed(attention, 'for attention', 'projects'),
     listed(asking, 'to decide', 'questions'),
   ].filter((one) => one !== null);
   return said.length === 0 ? null : said.join('. ');

@@ -16,15 +16,27 @@ export function allCards(): ReadonlyMap<string, HTMLElement> {
 
 /** The links of the cards on the page, in reading order. */
 export function cardLinks(): readonly HTMLElement[] {
-  return [...list.querySelectorAll<HTMLElement>('.card h2 a')];
+  return [...list.querySelectorAll<HTMLElement>(':is(.card h2, .project h2, .agent) a[href]')];
 }
 
-/** Shows these and nobody else. `known`: whoever is watched at all; the others' cards are thrown away. */
-export function drawCards(shown: readonly PersonaWire[], known: readonly PersonaWire[], now: number): void {
-  const order = groupsOf(shown).flatMap(({ source, slots, personas }) => [
-    ...(slots === null ? [] : [drawn(groups, source, 'group', (group) => fill(group, slots))]),
-    ...personas.map((persona) => drawCard(persona, now)),
-  ]);
+/**
+ * Shows these and nobody else. `known`: whoever is watched at all; the others' cards are thrown away. `boards`: what stands
+ * in the place of a source and all its cards.
+ */
+export function drawCards(
+  shown: readonly PersonaWire[],
+  known: readonly PersonaWire[],
+  boards: ReadonlyMap<string, HTMLElement>,
+  now: number,
+): void {
+  const order = groupsOf(shown).flatMap(({ source, slots, personas }) => {
+    const board = boards.get(source);
+    if (board !== undefined) return [board];
+    return [
+      ...(slots === null ? [] : [drawn(groups, source, 'group', (group) => fill(group, slots))]),
+      ...personas.map((persona) => drawCard(persona, now)),
+    ];
+  });
   const ids = new Set(known.map(({ id }) => id));
   for (const id of cards.keys()) if (!ids.has(id)) cards.delete(id);
   place(order);

@@ -4,6 +4,7 @@ import { byId, cloneOf, fill, part, setAttribute } from './dom.ts';
 import { askingOf, fragmentOf } from './present.ts';
 import { outcomeOf, type Question, startQuestion } from './question.ts';
 import { ask, hasToken, TokenNeeded } from './token.ts';
+import { tokenButton } from './token-button.ts';
 
 /**
  * What agents ask of people, oldest first. Each decision keeps its article as long as it is shown, so that neither focus nor
@@ -144,11 +145,7 @@ export function startAsked(needToken: () => void): Asked {
   function noteToken(): void {
     if (hasToken()) note('');
     if (hasToken() || words.querySelector('button') !== null) return;
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = 'Give the token';
-    button.addEventListener('click', needToken);
-    words.replaceChildren('Questions and answers need the token. ', button);
+    words.replaceChildren('Questions and answers need the token. ', tokenButton(needToken));
   }
 
   /** Those that go: at once where nothing of them was shown, else when what became of them was there to be read. */

@@ -1,13 +1,14 @@
 import type { StatusWire } from '../app/status/wire.ts';
 import { drawAlerts } from './alerts.ts';
 import { announcementOf } from './announce.ts';
-import { allCards, drawCards } from './cards.ts';
+import { allCards, cardLinks, drawCards } from './cards.ts';
 import { startAsked } from './decisions.ts';
 import { byId, cloneOf, fill, part } from './dom.ts';
 import { startFind } from './find.ts';
 import { follow } from './live.ts';
 import { drawPast } from './past.ts';
 import { causeOf, fragmentOf, summaryOf } from './present.ts';
+import type { Projects } from './projects.ts';
 import { onceOf, type Route, routeOf } from './route.ts';
 import { keepToken, redeem } from './token.ts';
 import type { View } from './view.ts';
@@ -26,6 +27,7 @@ const asked = startAsked(() => needToken('action'));
 let route: Route = { is: 'overview' };
 let latest: StatusWire | null = null;
 let view: View | null = null;
+let projects: Projects | null = null;
 let pastAt = Number.NEGATIVE_INFINITY;
 let alertsOf = '';
 
@@ -42,6 +44,7 @@ const lookNow = follow({
     latest = status;
     drawAll();
     void past();
+    if (status.projects.length > 0 && projects === null) void openProjects();
   },
   link: (link, words) => {
     const line = byId('link');
@@ -66,6 +69,7 @@ form.addEventListener('submit', (event) => {
   lookNow();
   asked.tokenCame();
   view?.tokenCame();
+  projects?.tokenCame();
 });
 
 document.addEventListener('keydown', (event) => {
@@ -90,11 +94,14 @@ function drawAll(): void {
   if (document.title !== title) document.title = title;
   asked.draw(latest, now);
   if (route.is === 'persona') {
-    view?.draw(of, now);
+    const isBoard = latest.projects.some(({ board }) => board === of?.id);
+    view?.draw(of, isBoard, now);
+    projects?.draw(latest, of === null ? [] : [of], now);
     return;
   }
+  const found = find.among(latest.personas);
   drawCauses(latest, now);
-  drawCards(find.among(latest.personas), latest.personas, now);
+  drawCards(found, latest.personas, projects?.draw(latest, found, now) ?? new Map(), now);
 }
 
 function personaOf({ personas }: StatusWire, fragment: string): StatusWire['personas'][number] | null {
@@ -112,12 +119,14 @@ function goTo(): void {
   if (route.is === 'persona') void openView(route.fragment);
   else if (before.is === 'persona') {
     asked.showIn(null, null);
+    projects?.showIn(null, null);
     view?.close();
     form.hidden = form.dataset.why !== 'closed';
     drawAll();
     void past();
-    const link = [...allCards().values()].map((card) => card.querySelector('a'));
-    link.find((a) => a?.getAttribute('href') === `#persona=${before.fragment}`)?.focus();
+    cardLinks()
+      .find((a) => a.getAttribute('href') === `#persona=${before.fragment}`)
+      ?.focus();
   }
 }
 
@@ -129,6 +138,17 @@ async function openView(fragment: string): Promise<void> {
   if (route.is !== 'persona' || route.fragment !== fragment) return; // left meanwhile
   view.open(fragment);
   asked.showIn(part(byId('view'), '#asks'), fragment);
+  projects?.showIn(part(byId('view'), '#board'), fragment);
+  drawAll();
+}
+
+/** Projects are drawn by a part of the page that is loaded when there is one. */
+async function openProjects(): Promise<void> {
+  const { startProjects } = await import('./projects.ts');
+  if (projects !== null) return;
+  projects = startProjects(() => needToken('action'), drawAll);
+  const place = document.getElementById('board');
+  if (route.is === 'persona' && place !== null) projects.showIn(place, route.fragment);
   drawAll();
 }
 

@@ -4,7 +4,8 @@ import { part } from './dom.ts';
 import { type EventWire, toldOf, visible } from './events.ts';
 import { type Message, messagesOf } from './messages.ts';
 import { agoOf, capped } from './present.ts';
-import { ask, hasToken, TokenNeeded } from './token.ts';
+import { ask, TokenNeeded } from './token.ts';
+import { tokenButton } from './token-button.ts';
 
 /** What an inbox was told: its messages, which need the token, and everything in the order of time. */
 export interface Story extends Disposable {
@@ -123,14 +124,6 @@ function entryOf(event: EventWire): HTMLElement {
   }
   entry.append(what, timeOf(event.ts));
   return entry;
-}
-
-function tokenButton(needToken: () => void): HTMLButtonElement {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.textContent = hasToken() ? 'Give another token' : 'Give the token';
-  button.addEventListener('click', needToken);
-  return button;
 }
 
 function moreButton(text: HTMLElement, whole: string): HTMLElement {

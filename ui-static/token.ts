@@ -1,5 +1,6 @@
+import { kept } from './kept.ts';
+
 const KEY = 'hivebar-token';
-const store = storeOf();
 
 /** The server asks for its token, and was given none or another one. */
 export class TokenNeeded extends Error {}
@@ -20,11 +21,11 @@ export class Refused extends Error {
  * @throws TokenNeeded at 401; Refused at any other refusal
  */
 export async function ask(path: string, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
-  const token = store.getItem(KEY);
+  const token = kept.getItem(KEY);
   const authorization: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
   const answer = await fetch(path, { ...init, signal, headers: { ...init.headers, ...authorization } });
   if (answer.status === 401) {
-    if (store.getItem(KEY) === token) store.removeItem(KEY); // of an earlier start, or mistyped; a new one may be there
+    if (kept.getItem(KEY) === token) kept.removeItem(KEY); // of an earlier start, or mistyped; a new one may be there
     throw new TokenNeeded();
   }
   if (!answer.ok) throw new Refused(answer.status, await reasonOf(answer));
@@ -57,11 +58,11 @@ export async function redeem(code: string): Promise<void> {
 }
 
 export function keepToken(given: string): void {
-  store.setItem(KEY, given.replaceAll(/[^\x21-\x7e]/g, '')); // what a header can not hold is in no token
+  kept.setItem(KEY, given.replaceAll(/[^\x21-\x7e]/g, '')); // what a header can not hold is in no token
 }
 
 export function hasToken(): boolean {
-  return store.getItem(KEY) !== null;
+  return kept.getItem(KEY) !== null;
 }
 
 async function reasonOf(answer: Response): Promise<string> {
@@ -70,19 +71,5 @@ async function reasonOf(answer: Response): Promise<string> {
     return `${error.message}; ${error.next}`;
   } catch {
     return `status ${answer.status}`; // not by our server: something on the way answered in its place
-  }
-}
-
-function storeOf(): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
-  try {
-    return localStorage;
-  } catch {
-    // the person keeps sites from storing anything: then the token lasts as long as the page
-    const kept = new Map<string, string>();
-    return {
-      getItem: (key) => kept.get(key) ?? null,
-      setItem: (key, value) => void kept.set(key, value),
-      removeItem: (key) => void kept.delete(key),
-    };
   }
 }

@@ -9,8 +9,8 @@ import { type Story, startStory } from './story.ts';
 export interface View {
   /** Shows another inbox, empty until it is drawn. */
   open(fragment: string): void;
-  /** Null: nobody of this name is watched. */
-  draw(persona: PersonaWire | null, now: number): void;
+  /** Null: nobody of this name is watched. `isBoard`: its number counts what asks for a person in a project. */
+  draw(persona: PersonaWire | null, isBoard: boolean, now: number): void;
   /** The person gave a token: what needs one is asked for anew. */
   tokenCame(): void;
   close(): void;
@@ -36,7 +36,7 @@ export function startView(root: HTMLElement, needToken: () => void): View {
       shown?.[Symbol.dispose]();
       shown = showOne(root, fragment, needToken);
     },
-    draw: (persona, now) => shown?.draw(persona, now),
+    draw: (persona, isBoard, now) => shown?.draw(persona, isBoard, now),
     tokenCame: () => shown?.tokenCame(),
     close() {
       shown?.[Symbol.dispose]();
@@ -47,7 +47,7 @@ export function startView(root: HTMLElement, needToken: () => void): View {
 }
 
 interface Shown extends Disposable {
-  draw(persona: PersonaWire | null, now: number): void;
+  draw(persona: PersonaWire | null, isBoard: boolean, now: number): void;
   tokenCame(): void;
 }
 
@@ -97,14 +97,15 @@ function showOne(root: HTMLElement, fragment: string, needToken: () => void): Sh
   heading.focus();
 
   return {
-    draw(persona, now) {
+    draw(persona, isBoard, now) {
       if (persona === null) {
         fill(body, { state: 'Nobody of this name is watched', unread: null, unreadWord: null, command: null });
         return;
       }
       const { look, flags, slots } = cardOf(persona, now);
       wear(body, look, flags);
-      const words = { ...slots, muted: mutedWords(persona.muted, now), where: `in ${persona.source}` };
+      const unreadWord = isBoard ? 'for attention' : (slots.unreadWord ?? null);
+      const words = { ...slots, unreadWord, muted: mutedWords(persona.muted, now), where: `in ${persona.source}` };
       mark(part(body, '.marks'), MARKS, words);
       fill(body, words);
       drawLocal(body, persona);

@@ -89,6 +89,7 @@ const RowWire = Type.Object(
     itemType: Name,
     id: orNull(Type.String()),
     title: Text,
+    text: Type.Union([Text, Type.Null()], { description: 'What it says beside its title. Null: nothing.' }),
     status: Name,
     agent: orNull(Type.String({ description: 'Whom it is about.' })),
     from: orNull(Type.String({ description: 'Who wrote or sent it.' })),
