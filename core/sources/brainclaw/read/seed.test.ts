@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Seed, seedOf } from './seed.ts';
 
+const PLANS = [['in_progress', 2]] as const;
 /** As `board_summary` answers, by the public source of brainclaw. */
 const SUMMARY = {
   project_id: 'prj_1',
@@ -9,11 +10,10 @@ const SUMMARY = {
   current_host: 'here',
   attention_required: 4,
   in_progress: 3,
-  plans: { in_progress: 2, todo: 5 },
+  plans: Object.fromEntries([...PLANS, ['todo', 5]]),
   traps: { high: 1, total: 9 },
   agents: 6,
   sessions: 2,
-  sequences: { active_name: null, todo_count: 0 },
 };
 
 const SEED: Seed = {
@@ -41,7 +41,15 @@ describe('what a server of brainclaw answers for its board', () => {
 
   test('what is no whole number from 0 on is not said', () => {
     for (const bad of [-1, 1.5, '3', null, Number.NaN, 1e12, [], {}]) {
-      const seed = seedOf({ ...SUMMARY, agents: bad, attention_required: bad, plans: { in_progress: bad, todo: 1 } });
+      const seed = seedOf({
+        ...SUMMARY,
+        agents: bad,
+        attention_required: bad,
+        plans: Object.fromEntries([
+          ['in_progress', bad],
+          ['todo', 1],
+        ]),
+      });
       assert.equal(seed?.agents, null, String(bad));
       assert.equal(seed?.actions, null, String(bad));
       assert.equal(seed?.plans, 1, String(bad));
