@@ -7,7 +7,16 @@ import { programFiles, sourceFile } from './source-file.ts';
 const LISTS: readonly (readonly [string, readonly string[]])[] = [
   [
     'app/compose/watch.ts',
-    ['fastify', 'conf', 'node:sqlite', 'systray2', 'node-notifier', '@jellybrick/dbus-next', 'nats-io'],
+    [
+      'fastify',
+      'conf',
+      'node:sqlite',
+      'systray2',
+      'node-notifier',
+      '@jellybrick/dbus-next',
+      'nats-io',
+      'modelcontextprotocol',
+    ],
   ],
 ];
 
@@ -43,6 +52,22 @@ describe('load lists', () => {
     const relay = files.find(({ path }) => path === 'app/compose/relay.ts')?.text ?? '';
     assert.match(relay, /if \(nats === undefined\) return[\s\S]*await import\(\s*'[^']*\/relay\/index\.ts'/);
     assert.doesNotMatch(relay, /from '[^']*\/relay\/index\.ts'/);
+  });
+
+  test("the client of brainclaw's server is reached over one lazy import, by what opens a session with it", () => {
+    const files = programFiles();
+    const opens = 'core/sources/brainclaw/act/session.ts';
+    const client = '@modelcontextprotocol/client';
+    for (const entry of ['app/compose/tray.ts', 'app/cli/brainclaw.ts']) {
+      assert.ok(loads(files, entry).get(client)?.endsWith(`${opens} -> ${client}`), entry);
+      const without = files.map((file) =>
+        file.path === opens ? { ...file, imports: file.imports.filter(({ specifier }) => specifier !== client) } : file,
+      );
+      assert.equal(loads(without, entry).get(client), undefined);
+    }
+    const session = files.find(({ path }) => path === opens)?.text ?? '';
+    assert.match(session, /async function openSession[\s\S]*await import\('@modelcontextprotocol\/client'\)/);
+    assert.doesNotMatch(session, /import (?!type)[^\n]*from '@modelcontextprotocol/);
   });
 
   test('a chain over doors and lazy imports is found and named', () => {
