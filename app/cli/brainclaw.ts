@@ -39,7 +39,7 @@ export const command: Command = {
     '  --roll BYTES       from which a segment is followed by another (default 10 MiB)',
     '  --follow-rate R    then appends so many records a second until it is stopped',
     '',
-    '  --project PATH     in the project, or above its .brainclaw (default: the current folder)',
+    '  --project PATH|ID  a folder of the project, or the id of one that the settings name (default: the current folder)',
     '  --json             for a script',
     '',
     'Exit codes: 0 done; 1 failed, no project, or the journal is off; 2 wrong usage; of doctor and act see above.',

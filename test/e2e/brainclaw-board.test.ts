@@ -115,6 +115,19 @@ describe('the board', () => {
     }
   });
 
+  test('is found by the id of a project that the settings name', async () => {
+    using store = brainclaw();
+    const run = brainclawCli(store);
+    mkdirSync(store.at('hivebar', 'config'), { recursive: true });
+    const settings = { brainclaw: { is: 'on', projects: [store.dir] } };
+    writeFileSync(store.at('hivebar', 'config', 'config.json'), JSON.stringify(settings));
+    const { code, out } = await run(['board'], { project: 'prj_lab0001', cwd: '/' });
+    assert.deepEqual([code, out.split('\n')[0]], [0, 'prj_lab0001  attention 20, at record 359']);
+    const other = await run(['board'], { project: 'prj_other', cwd: '/' });
+    assert.deepEqual([other.code, other.out], [1, '']);
+    assert.match(other.err, /prj_other: is no directory, and no project of the settings has this id/);
+  });
+
   test('that is not known is no board of zeros', async () => {
     using store = brainclaw();
     rmSync(store.journal, { recursive: true });

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Fault } from '../../../core/model/index.ts';
 import { type Clock, realClock } from '../../../core/ports/index.ts';
 import {
@@ -11,7 +11,7 @@ import {
   remarksOn,
   type View,
 } from '../../../core/sources/brainclaw/index.ts';
-import { type Disk, realDisk } from '../../../core/state/index.ts';
+import { type Disk, realDisk, refusal } from '../../../core/state/index.ts';
 import { printable, printableJson } from '../../printable.ts';
 import type { Io } from '../command.ts';
 import { surroundings } from '../session-surroundings.node.ts';
@@ -32,10 +32,21 @@ export interface Ground {
 export const NAME = 'hivebar brainclaw';
 
 /** @throws Fault `unreadable` when there is no such project */
-export function groundOf({ flags }: BrainclawArgs, io: Io): Ground {
+export async function groundOf({ flags }: BrainclawArgs, io: Io): Promise<Ground> {
   const disk = realDisk(stderrLog(io, NAME));
-  const project = projectAt(disk, flags.project ?? surroundings().cwd);
+  const project = await projectOf(disk, io, flags.project);
   return { io, disk, clock: realClock, project, asJson: flags.json === true };
+}
+
+/** By its folder, else by its id. */
+async function projectOf(disk: Disk, io: Io, named: string | undefined): Promise<Project> {
+  const { cwd } = surroundings();
+  const here = projectAt(disk, resolve(cwd, named ?? ''));
+  if (here !== null) return here;
+  const { watchedProject } = await import('./watched.ts'); // with the settings, which nothing else asks for
+  const watched = await watchedProject(disk, io.env, named ?? '');
+  if (watched !== null) return watched;
+  throw refusal(named ?? cwd, 'is no directory, and no project of the settings has this id', 'unreadable');
 }
 
 /** The journal of a project, not read yet. Nothing of how far it is read is kept. */

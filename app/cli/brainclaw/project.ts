@@ -1,18 +1,15 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Project } from '../../../core/sources/brainclaw/index.ts';
-import { readConfig } from '../../../core/sources/brainclaw/index.ts';
+import { type Project, readConfig, STORE } from '../../../core/sources/brainclaw/index.ts';
 import type { Disk } from '../../../core/state/index.ts';
 import { ioFault, refusal } from '../../../core/state/index.ts';
 
-const STORE = '.brainclaw';
-
 /**
- * The project that a directory is in: it holds `.brainclaw`, is it, or lies below one that does.
+ * The project that a directory is in: it holds `.brainclaw`, is it, or lies below one that does; null when it is no directory.
  * @throws Fault `unreadable` when there is none, which names where was looked
  */
-export function projectAt(disk: Disk, directory: string): Project {
+export function projectAt(disk: Disk, directory: string): Project | null {
   const from = resolve(directory);
-  if (!isDirectory(disk, from)) throw refusal(from, 'is no directory, and no project is called so', 'unreadable');
+  if (!isDirectory(disk, from)) return null;
   for (let at = from; ; at = dirname(at)) {
     const root = basename(at) === STORE ? dirname(at) : at;
     const store = join(root, STORE);

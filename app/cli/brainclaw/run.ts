@@ -16,14 +16,14 @@ export async function runBrainclaw(args: readonly string[], io: Io): Promise<num
     case 'simulate':
       return await simulate(asked, io);
     case 'doctor':
-      return examine(asked, io);
+      return await examine(asked, io);
     default:
       return await look(asked, io);
   }
 }
 
 async function look(asked: BrainclawArgs, io: Io): Promise<number> {
-  const ground = groundOf(asked, io);
+  const ground = await groundOf(asked, io);
   switch (asked.verb) {
     case 'board':
       return showBoard(asked, ground);

@@ -34,9 +34,9 @@ interface Looked {
 }
 
 /** Whether a store is in order. Nothing is changed. */
-export function examine(asked: BrainclawArgs, io: Io): number {
+export async function examine(asked: BrainclawArgs, io: Io): Promise<number> {
   try {
-    const ground = groundOf(asked, io);
+    const ground = await groundOf(asked, io);
     return report(ground, looked(ground));
   } catch (error) {
     if (!isUnreadable(error)) throw error;
