@@ -1,0 +1,396 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
+import { after, type TestContext, test } from 'node:test';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { recorded } from '../kit/brainclaw-server.ts';
+import { brainclaw, EXPECTED, type Store } from '../kit/brainclaw-store.ts';
+import { browserFor, faultsOf, live, overflowOf, tabOf } from '../kit/browser.ts';
+import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
+
+/** The board of a project on the page of the real program, in a real browser, while its store grows. */
+
+const HOSTILE = '<img src=x onerror="window.pwned=1"></p><script>window.pwned=1</script>';
+const WAIT = { timeout: 20_000 };
+const { observer, inbox } = EXPECTED;
+
+let browser: Browser | null = null;
+after(() => browser?.close());
+
+interface Watched extends AsyncDisposable {
+  readonly store: Store;
+  readonly home: TrayHome;
+  readonly tray: TrayProcess;
+  readonly board: string;
+}
+
+/** A copy of the store, watched by a program of its own. `prepare` comes first. */
+async function watched(
+  prepare: (store: Store) => void = () => {},
+  brainclawSettings: object = {},
+  envOf: (store: Store) => Readonly<Record<string, string>> = () => ({}),
+): Promise<Watched> {
+  const store = brainclaw();
+  prepare(store);
+  const home = trayHome({
+    primary: { is: 'local' },
+    brainclaw: { is: 'on', projects: [store.dir], ...brainclawSettings },
+  });
+  const dispose = (): void => {
+    home[Symbol.dispose]();
+    store[Symbol.dispose]();
+  };
+  try {
+    const tray = await home.start(['--no-tray', '--no-notifications'], { ...home.env, ...envOf(store) });
+    const { projects } = await tray.until('the project', ({ projects }) => projects.length === 1);
+    return {
+      store,
+      home,
+      tray,
+      board: projects[0]?.board ?? '',
+      [Symbol.asyncDispose]: async () => {
+        await tray[Symbol.asyncDispose]();
+        dispose();
+      },
+    };
+  } catch (error) {
+    dispose();
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly page: Page;
+  readonly complaints: string[];
+}
+
+async function open(
+  t: TestContext,
+  { tray }: Watched,
+  { token = true, hash = '', ...options }: BrowserContextOptions & { token?: boolean; hash?: string } = {},
+): Promise<Opened | null> {
+  browser ??= await browserFor(t);
+  if (browser === null) return null;
+  const context = await browser.newContext({ colorScheme: 'light', ...options });
+  t.after(() => context.close());
+  const init = `localStorage.getItem('hivebar-token') ?? localStorage.setItem('hivebar-token', '${tray.token}')`;
+  if (token) await context.addInitScript(init);
+  const complaints: string[] = [];
+  const page = await tabOf(context, `${tray.url}/${hash}`, complaints);
+  await live(page);
+  await section(page, 'attention').or(page.locator('.remarks li')).first().waitFor(WAIT);
+  return { page, complaints };
+}
+
+const section = (page: Page, id: string): Locator => page.locator(`.section[data-section="${id}"]`);
+const row = (page: Page, id: string, key: string): Locator => section(page, id).locator(`.row[data-key="${key}"]`);
+const totalOf = async (page: Page, id: string): Promise<number> =>
+  Number(await section(page, id).locator('.total').textContent());
+const opens = (page: Page, id: string): Promise<void> => section(page, id).locator('summary').click();
+const isOpen = async (page: Page, id: string): Promise<boolean> =>
+  (await section(page, id).getAttribute('open')) !== null;
+/** As a person reads it. */
+const words = async (at: Locator): Promise<string> => (await at.allInnerTexts()).join('\n');
+const breakdown = (page: Page): Promise<string[]> =>
+  page.locator('.breakdown > div').evaluateAll((all) => all.map((one) => `${one.textContent}`));
+
+/** A record at the end of the journal; what is torn there stays so. */
+const record = (store: Store, seq: number, item: string, payload: object, agent = 'codex'): void => {
+  const [item_type = '', item_id = ''] = item.split(':');
+  const about = { v: 2, seq, ts: new Date().toISOString(), writer: 'w_80001-0a0b0c', agent, action: 'create' };
+  const line = JSON.stringify({ ...about, item_type, item_id, entity_rev: 1, payload: { id: item_id, ...payload } });
+  appendFileSync(store.event('seg-00000259.jsonl'), `\n${line}\n`);
+};
+
+test('a project is one board with the numbers of the reference: attention first and open, the other sections closed, its agents in it', async (t) => {
+  await using of = await watched();
+  const opened = await open(t, of);
+  if (opened === null) return;
+  const { page, complaints } = opened;
+  const { total, pending_actions, pending_human_candidates, blocked_assignments, stale_runs } =
+    observer.attention_required;
+  assert.equal(await words(page.locator('.project .count')), `${total}\nfor attention`);
+  assert.deepEqual(await breakdown(page), [
+    `Actions${pending_actions}`,
+    `Candidates${pending_human_candidates}`,
+    `Blocked assignments${blocked_assignments}`,
+    `Runs${stale_runs}`,
+  ]);
+  const { plans, claims, assignments, runs } = observer.counts;
+  const counts = `Open: ${plans} plans · ${claims} claims · ${assignments} assignments · ${runs} runs`;
+  assert.equal(await page.locator('[data-slot="counts"]').textContent(), counts);
+  const ids = await page.locator('.section').evaluateAll((all) => all.map((one) => one.getAttribute('data-section')));
+  const order = ['attention', 'in-progress', 'recently-terminal', 'sprints', 'backlog', 'candidates', 'activity'];
+  assert.deepEqual(ids, [...order, 'actions', 'handoffs', 'traps', 'defects']);
+  for (const id of ids) assert.equal(await isOpen(page, id ?? ''), id === 'attention', `${id}`);
+  const { byType } = observer;
+  for (const [id, count] of [
+    ['attention', total],
+    ['sprints', byType.sequence],
+    ['candidates', byType.candidate],
+    ['actions', byType.state],
+    ['handoffs', byType.handoff],
+    ['traps', byType.trap],
+  ] as const) {
+    assert.equal(await totalOf(page, id), count, id);
+  }
+  await section(page, 'attention').getByRole('button', { name: 'Show 12 more' }).click();
+  assert.equal(await section(page, 'attention').locator('.row').count(), total);
+  assert.match(await words(section(page, 'attention').locator('.row').first()), /Which branch|Approve the plan/);
+  assert.match(await words(page.locator('.remarks')), /^\d+ lines of the journal can not be read/);
+
+  for (const [name, { pending, actionable, skipped }] of Object.entries(inbox)) {
+    const agent = page.locator('.agent', { has: page.getByText(name, { exact: true }) });
+    const said = await words(agent);
+    assert.match(said, new RegExp(`${pending} unread\\s+${actionable} to act on`), name);
+    assert.equal(/(\d+) files? (are|is) no message/.exec(said)?.[1] ?? '0', String(skipped), name);
+  }
+  assert.equal(await page.locator('.card').count(), 0, 'neither board nor agents are cards beside it');
+  await page.locator('.agent').getByRole('link', { name: 'codex' }).click();
+  await page.locator('#view h1', { hasText: 'codex' }).waitFor(WAIT);
+  assert.equal(await page.locator('#view .project').count(), 0, 'the board is not shown with the inbox of an agent');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.evaluate('document.activeElement.textContent'), 'codex', 'the focus is where it was');
+  assert.deepEqual(complaints, []);
+});
+
+test('while the store grows: a new action comes with its text, a handoff goes, and only what changed is touched', async (t) => {
+  await using of = await watched();
+  const opened = await open(t, of);
+  if (opened === null) return;
+  const { page, complaints } = opened;
+  await opens(page, 'handoffs');
+  await opens(page, 'sprints');
+  await row(page, 'handoffs', 'handoff:hnd_last').waitFor(WAIT);
+  const first = await section(page, 'attention').locator('.row').first().elementHandle();
+  await page.evaluate(`
+    window.touched = new Set();
+    new MutationObserver((all) => {
+      for (const { target } of all) {
+        const at = (target.nodeType === 1 ? target : target.parentElement)?.closest('.section');
+        if (at) window.touched.add(at.dataset.section);
+      }
+    }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+  `);
+  const touched = (): Promise<unknown> => page.evaluate('[...touched].sort()');
+  const after = (step: number) => EXPECTED.steps[step - 1]?.after;
+
+  of.store.step(1);
+  const counts = page.locator('[data-slot="counts"]', { hasText: `Open: ${after(1)?.counts.plans} plans` });
+  await counts.waitFor(WAIT);
+  of.store.step(2);
+  const added = row(page, 'attention', 'state:act_c0');
+  await added.waitFor(WAIT);
+  const [title, text] = [await added.locator('.title').textContent(), await added.locator('.text').textContent()];
+  assert.deepEqual([title, text], ['Merge?', 'Merge now? — 지금 병합 🌱']);
+  assert.equal(await totalOf(page, 'attention'), after(2)?.attention_required.total);
+  assert.equal(await first?.evaluate((one) => one.isConnected), true, 'a row that stays is the same element');
+  assert.match((await page.locator('#news').textContent()) ?? '', /for attention: .+, 21/);
+
+  of.store.step(3);
+  await row(page, 'handoffs', 'handoff:hnd_last').waitFor({ state: 'detached', ...WAIT });
+  of.store.step(4);
+  await added.waitFor({ state: 'detached', ...WAIT });
+  assert.equal(await totalOf(page, 'attention'), after(4)?.attention_required.total);
+  assert.equal(await isOpen(page, 'handoffs'), true);
+  assert.equal(await isOpen(page, 'sprints'), true);
+  const all = (await touched()) as string[];
+  for (const id of ['candidates', 'sprints', 'traps', 'recently-terminal', 'defects']) {
+    assert.equal(all.includes(id), false, `${id} is as it was, and was not touched: ${all}`);
+  }
+  assert.ok(all.includes('attention') && all.includes('handoffs'), `${all}`);
+  assert.deepEqual(complaints, []);
+});
+
+test('what was opened and closed is so after a reload, and rows come when a section is opened by keyboard', async (t) => {
+  await using of = await watched();
+  const opened = await open(t, of);
+  if (opened === null) return;
+  const { page } = opened;
+  assert.equal(await section(page, 'traps').locator('.row').count(), 0);
+  await page.locator('.project h2 a').focus();
+  await section(page, 'traps').locator('summary').focus();
+  await page.keyboard.press('Enter');
+  assert.equal(await section(page, 'traps').locator('.row').count(), 2);
+  await opens(page, 'attention');
+  await page.reload();
+  await section(page, 'traps').locator('.row').first().waitFor(WAIT);
+  assert.equal(await isOpen(page, 'attention'), false);
+  await opens(page, 'traps');
+  await page.reload();
+  await section(page, 'traps').waitFor(WAIT);
+  assert.equal(await isOpen(page, 'traps'), false);
+});
+
+test('the view of the board has it too, below its actions; in the list it is found by name, and a filter that leaves it out does', async (t) => {
+  await using of = await watched();
+  const opened = await open(t, of, { hash: `#persona=${of.board}` });
+  if (opened === null) return;
+  const { page, complaints } = opened;
+  await page.locator('#view #board .section').first().waitFor(WAIT);
+  assert.equal(await words(page.locator('#view .count').first()), '20\nfor attention');
+  assert.equal(await page.locator('#view .project .head').isVisible(), false, 'its name stands above already');
+  await opens(page, 'backlog');
+  await page.keyboard.press('Escape');
+  await page.locator('#personas .project .section').first().waitFor(WAIT);
+  assert.equal(await isOpen(page, 'backlog'), true, 'it is the same board');
+  await page.keyboard.press('/');
+  await page.keyboard.type('hermes');
+  await page.locator('.card', { hasText: 'hermes' }).waitFor(WAIT);
+  assert.equal(await page.locator('.project').count(), 0, 'who looks for an agent finds its card');
+  await page.keyboard.press('Escape');
+  await page.locator('#personas .project').waitFor(WAIT);
+  assert.equal(await page.locator('.card').count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+test('without the token there are numbers and no text; with it the rows come', async (t) => {
+  await using of = await watched();
+  const opened = await open(t, of, { token: false });
+  if (opened === null) return;
+  const { page } = opened;
+  assert.equal(await words(page.locator('.project .count')), '20\nfor attention');
+  assert.equal(await totalOf(page, 'attention'), 20);
+  await opens(page, 'handoffs');
+  assert.equal(await page.locator('.row').count(), 0);
+  assert.doesNotMatch(await page.content(), /Approve the plan|final handoff|hnd_|cnd_/);
+  await page.getByRole('button', { name: 'Give the token' }).click();
+  const given = page.getByLabel('The token of this Hivebar');
+  await given.fill('not the token');
+  await given.press('Enter');
+  await page.getByRole('button', { name: 'Give the token' }).click();
+  await given.fill(of.tray.token);
+  await given.press('Enter');
+  await section(page, 'attention').locator('.row', { hasText: 'Approve the plan' }).first().waitFor(WAIT);
+  await section(page, 'handoffs').locator('.row', { hasText: 'final handoff' }).waitFor(WAIT);
+  assert.equal(await page.getByText('need the token').count(), 0);
+});
+
+test('a journal that is off is not known, and not nothing; when it comes the board is there, when it is partial it says so', async (t) => {
+  await using of = await watched(({ journal, root }) => renameSync(journal, `${root}/parked`));
+  const opened = await open(t, of);
+  if (opened === null) return;
+  const { page, complaints } = opened;
+  assert.equal(await words(page.locator('.remarks')), 'The journal is off: what is open here is not known.');
+  assert.deepEqual(await breakdown(page), ['Actions–', 'Candidates–', 'Blocked assignments–', 'Runs–']);
+  assert.equal(await words(page.locator('.project .count [data-slot="unread"]')), '–');
+  assert.equal(await page.locator('.section:visible').count(), 1, 'only what is wrong in the store');
+  assert.match(await words(page.locator('.agent', { hasText: 'codex' })), /2 unread\s+3 to act on/);
+  renameSync(`${of.store.root}/parked`, of.store.journal);
+  await section(page, 'attention').locator('.row').first().waitFor(WAIT);
+  assert.equal(await words(page.locator('.project .count [data-slot="unread"]')), '20');
+  rmSync(of.store.event('seg-00000001.jsonl'));
+  rmSync(of.store.event('seg-00000122.jsonl'));
+  await page.locator('.remarks li', { hasText: 'a checkpoint stands for them' }).waitFor(WAIT);
+  await page.locator('.remarks li', { hasText: 'their numbers may be too low' }).waitFor(WAIT);
+  assert.equal(await totalOf(page, 'attention'), EXPECTED.coldFromCheckpoint.attention_required.total);
+  assert.deepEqual(complaints, []);
+});
+
+const hostile = (store: Store): void => {
+  record(store, 400, 'state:act_x1', {
+    status: 'pending',
+    agent: HOSTILE,
+    title: HOSTILE,
+    prompt: `${HOSTILE}{{cards}}`,
+  });
+  record(store, 401, 'candidate:cnd_x2', { text: 'W'.repeat(60_000), author: 'w'.repeat(300), status: 'pending' });
+  record(store, 402, 'agent_run:run_x3', {
+    agent: 'a\u001b[31mb',
+    status: 'failed',
+    title: '\u202egnp.exe\u0007 ٱلعربية',
+  });
+  record(store, 403, '<b>type</b>:x" onload="1', { title: 'unknown', status: '<i>odd</i>' }, '<u>agent</u>');
+};
+
+test('texts of the store are text: markup, control characters, directions and 60,000 letters', async (t) => {
+  await using of = await watched(hostile);
+  const opened = await open(t, of, { viewport: { width: 360, height: 800 } });
+  if (opened === null) return;
+  const { page, complaints } = opened;
+  await section(page, 'attention').getByRole('button', { name: /^Show/ }).click();
+  for (const id of ['in-progress', 'candidates', 'activity', 'actions']) await opens(page, id);
+  const asks = row(page, 'attention', 'state:act_x1');
+  assert.equal(await asks.locator('.title').textContent(), HOSTILE);
+  assert.equal(await asks.locator('.text').textContent(), `${HOSTILE}{{cards}}`);
+  const long = (await row(page, 'attention', 'candidate:cnd_x2').locator('.title').textContent()) ?? '';
+  assert.ok(/^W+…$/.test(long) && long.length < 400, `${long.length}`);
+  const run = await words(row(page, 'attention', 'agent_run:run_x3'));
+  assert.match(run, /gnp\.exe ٱلعربية/);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+  assert.doesNotMatch(await words(page.locator('.project')), /[\u0000-\u0008\u000b-\u001f\u202a-\u202e]/);
+  assert.equal(await page.locator('.project :is(img, script, b b, i, u)').count(), 0);
+  assert.equal(await page.evaluate('window.pwned'), undefined);
+  assert.equal(await overflowOf(page), 0);
+  assert.deepEqual(complaints, []);
+});
+
+test('a candidate that is accepted goes when the journal has it, and not before; what is written on another row stays', async (t) => {
+  const servers = new Map<Store, ReturnType<typeof recorded>>();
+  await using of = await watched(
+    () => {},
+    { actions: true },
+    (store) => {
+      const server = recorded(store, 'none', store.root);
+      servers.set(store, server);
+      const line = server.command.map((word) => `'${word}'`).join(' ');
+      writeFileSync(store.at('brainclaw'), `#!/bin/sh\nexec ${line}\n`, { mode: 0o700 });
+      return { PATH: `${store.dir}${delimiter}${process.env.PATH}` };
+    },
+  );
+  const opened = await open(t, of);
+  if (opened === null) return;
+  const { page, complaints } = opened;
+  const rows = section(page, 'attention').locator('.row');
+  const answer = rows.getByRole('textbox').first();
+  await answer.fill('half a');
+  const accepted = rows.filter({ has: page.getByRole('button', { name: /^Accept/ }) }).first();
+  const key = await accepted.getAttribute('data-key');
+  await page.route('**/actions/brainclaw', (route) => route.abort());
+  await accepted.getByRole('button', { name: /^Accept/ }).click();
+  await row(page, 'attention', `${key}`)
+    .locator('.said', { hasText: /^Not done: / })
+    .waitFor(WAIT);
+  await page.unroute('**/actions/brainclaw');
+  await answer.focus();
+  await page.keyboard.press('End');
+  await page.evaluate(`document.querySelector('.row[data-key="${key}"] .deeds button').click()`);
+  await row(page, 'attention', `${key}`).waitFor({ state: 'detached', ...WAIT });
+  assert.equal(await totalOf(page, 'attention'), 19);
+  await page.keyboard.type(' thought');
+  assert.equal(await answer.inputValue(), 'half a thought', 'nor is the focus lost');
+  const [called] =
+    servers
+      .get(of.store)
+      ?.of('called')
+      .filter(({ params }) => params.name === 'bclaw_transition') ?? [];
+  assert.deepEqual(called?.params.arguments, { entity: 'candidate', id: key?.split(':')[1], to: 'accepted' });
+  assert.deepEqual(
+    complaints.filter((text) => !/ERR_FAILED/.test(text)),
+    [],
+  );
+});
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`no accessibility fault and nothing too wide, ${colorScheme}, in the list and in the view, with the token and without`, async (t) => {
+    await using of = await watched(hostile, { actions: true });
+    for (const token of [true, false]) {
+      const opened = await open(t, of, { token, colorScheme, bypassCSP: true, reducedMotion: 'reduce' });
+      if (opened === null) return;
+      const { page } = opened;
+      await opens(page, 'in-progress');
+      for (const hash of token ? ['#personas', `#persona=${of.board}`] : ['#personas']) {
+        await page.evaluate(`location.hash = '${hash}'`);
+        await page
+          .locator(`${hash === '#personas' ? '#overview' : '#view'} .section`)
+          .first()
+          .waitFor(WAIT);
+        for (const width of token ? [1280, 360] : [360]) {
+          await page.setViewportSize({ width, height: 800 });
+          assert.equal(await overflowOf(page), 0, `${token} ${hash} at ${width}`);
+          assert.deepEqual(await faultsOf(page), [], `${token} ${hash} at ${width}`);
+        }
+      }
+    }
+  });
+}
