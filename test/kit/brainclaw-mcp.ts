@@ -68,7 +68,11 @@ function append(entity: string, id: string): void {
       .filter((name) => /^seg-\d{8}\.jsonl$/.test(name))
       .sort()
       .at(-1) ?? '';
-  const seqs = [...readFileSync(join(events, segment), 'utf8').matchAll(/"seq":(\d+)/g)].map(([, seq]) => Number(seq));
+  // Some seqs of the data are far ahead on purpose: no reader believes them.
+  const seqs = readFileSync(join(events, segment), 'utf8')
+    .split('\n')
+    .flatMap((line) => (/^\{"v":2,"seq":\d+,/.test(line) ? [Number(line.slice(13).split(',')[0])] : []))
+    .filter((seq) => seq < 10_000);
   const about = { v: 2, seq: Math.max(...seqs) + 1, ts: new Date().toISOString(), writer: `w_${process.pid}-abcdef` };
   const done = { ...about, agent: 'a-person', action: 'delete', item_type: entity, item_id: id };
   appendFileSync(join(events, segment), `\n${JSON.stringify(done)}\n`);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Clock, type Log, realClock, silentLog } from '../../core/ports/index.ts';
 import { type ActionClient, type ActionClientOptions, actionClient } from '../../core/sources/brainclaw/index.ts';
@@ -63,6 +63,30 @@ export function recorded(files: Scratch, fault: ServerFault = 'none', store: str
       return of('started')
         .map(({ pid }) => pid)
         .filter(isAlive);
+    },
+  };
+}
+
+/** A stand-in as a command `brainclaw` on PATH, which has nothing else but what a shell needs. */
+export interface Installed extends Recorded {
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export const NOT_INSTALLED = { PATH: '/usr/bin:/bin' };
+
+export function installed(files: Scratch, fault: ServerFault = 'none', store: string | null = null): Installed {
+  const server = recorded(files, fault, store);
+  mkdirSync(files.at('bin'));
+  const words = server.command.slice(0, -1).map((word) => `'${word}'`);
+  writeFileSync(files.at('bin', 'brainclaw'), `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, { mode: 0o700 });
+  const env = { PATH: `${files.at('bin')}:${NOT_INSTALLED.PATH}` };
+  return {
+    ...{ env, command: server.command, of: server.of },
+    get noted() {
+      return server.noted;
+    },
+    get alive() {
+      return server.alive;
     },
   };
 }
