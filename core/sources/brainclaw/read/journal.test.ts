@@ -199,7 +199,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     using store = ended(brainclaw());
     appendFileSync(store.event(LAST), line(365) + line(362) + line(362) + line(361, { entity_rev: undefined }));
     const { diagnosis } = viewed(store.open()).replay;
-    assert.deepEqual([diagnosis.duplicates, diagnosis.gaps], [2, [{ from: 363, to: 364 }]]);
+    assert.deepEqual([diagnosis.duplicates, diagnosis.gaps, diagnosis.missingSeqs], [2, [{ from: 363, to: 364 }], 2]);
     assert.deepEqual(diagnosis.violations, { 'no-revision': 1 });
   });
 
