@@ -39,6 +39,8 @@ export interface KeepProjectsOptions {
 export interface KeptProjects {
   /** Now, by id. */
   all(): readonly ProjectSeen[];
+  /** Looks for projects now. */
+  poll(): void;
   /** Looks for projects, watches them as they come, and lets them go. Until the machine stops. */
   run(): Promise<void>;
 }
@@ -62,6 +64,8 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
   const byStore = new Map<string, Watched>();
   const said = new Set<string>();
   const broken = Promise.withResolvers<never>();
+  /** Cuts the wait for the next search. */
+  let hurry = new AbortController();
   broken.promise.catch(() => {}); // whoever waits for it hears of it
 
   /** The page is told of a sheet when it differs, whatever became of the counts. */
@@ -128,6 +132,7 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
           acts: settings.brainclaw.actions === true,
         }))
         .sort((a, b) => (a.id < b.id ? -1 : 1)),
+    poll: () => hurry.abort(),
     async run() {
       if (places.projects.length === 0 && places.roots.length === 0) return;
       using cursors = openCursors(options.state, machine);
@@ -136,6 +141,7 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
       };
       try {
         while (!machine.stop.aborted) {
+          hurry = new AbortController();
           const { projects, troubles } = await findProjects(disk.files, places, pause);
           for (const trouble of troubles) {
             if (!said.has(trouble)) log.warn(`looking for brainclaw projects: ${trouble}`);
@@ -150,7 +156,8 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
           const holder = (id: string): string | null => cursors.holder(sourceIdOf({ id }));
           for (const project of machine.stop.aborted ? [] : distinctIds(fresh, taken, holder))
             join(project, cursors.of(sourceIdOf(project), project.store));
-          await Promise.race([clock.sleep(RESCAN_MS, machine.stop), broken.promise]);
+          const rest = AbortSignal.any([machine.stop, hurry.signal]);
+          await Promise.race([clock.sleep(RESCAN_MS, rest), broken.promise]);
         }
       } finally {
         await Promise.all([...byStore.values()].map(letGo));

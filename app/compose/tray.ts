@@ -151,7 +151,10 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   const login = loginStart(withoutToken(machine));
   const house: House = {
     knows: (persona) => board.snapshot().personas.some(({ id }) => id === persona),
-    poll: (persona) => poll(watches, persona),
+    poll(persona) {
+      if (persona === null) projects.poll();
+      return poll(watches, persona);
+    },
     hiveChanged,
     decide: asked.decisions.respond,
     mute(persona, until) {
@@ -223,7 +226,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
         ?.run({}, stopping.stop)
         .catch((error: unknown) => log.warn(String(error)));
     await using _relay = await keepRelay({ settings, db, local, board, wakefulness }, stopping);
-    using _poke = machine.onPoke(() => poll(watches, null));
+    using _poke = machine.onPoke(() => house.poll(null));
     using _rest = resting(outbox, stopping);
     using _reaper = reaping(local, asked.decisions, settings, stopping);
     await until(stopping.stop);

@@ -1,6 +1,8 @@
 import { realRandom, realSpawn, silentLog } from '../../../core/ports/index.ts';
 import { realDisk } from '../../../core/state/index.ts';
 import { loginStart } from '../../service/index.ts';
+import { brainclawSeen } from './brainclaw.node.ts';
+import { judgeBrainclaw } from './brainclaw.ts';
 import { type Check, check, QUESTIONS } from './check.ts';
 import { judgeClock } from './clock.ts';
 import { judgeDatabase, judgeLocalHive } from './database.ts';
@@ -100,6 +102,7 @@ const ALL: readonly Check[] = [
     judge: judgeProxy,
   }),
   check({ name: 'local hive', about: ['mail'], probe: ({ database }) => database(), judge: judgeLocalHive }),
+  check({ name: 'brainclaw', about: ['mail'], hints: [], probe: brainclawSeen, judge: judgeBrainclaw }),
   check({ name: 'garden', about: ['mail'], hints: [], probe: gardenSeen, judge: judgeGarden }),
 ];
 
