@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Clock } from '../../ports/index.ts';
 import { type Directory, watchDirectories } from '../directories.node.ts';
 
@@ -10,8 +10,6 @@ export interface Heard {
 }
 
 export interface ChangesOptions {
-  /** Holds the store. */
-  readonly root: string;
   readonly store: string;
   /** False: nothing is asked of what lies outside the journal. */
   readonly mail: boolean;
@@ -30,8 +28,11 @@ export interface Changes extends Disposable {
 /** `meta.json` is written with each batch of records, and says no more than that (brainclaw contract 7). */
 const OF_THE_JOURNAL = /^(seg-.*\.jsonl|meta\.json|checkpoints)$/;
 
-/** Watches a store down to each inbox, and what holds these: a journal is parked by a rename, and comes back by one. */
-export function watchStore({ root, store, mail, clock, heard, statOnly }: ChangesOptions): Changes {
+/**
+ * Watches a store down to each inbox, and what holds these: a journal is parked by a rename, and comes back by one. What holds
+ * the store is a directory in which somebody works, and is not watched: a store that comes back is found by the timer.
+ */
+export function watchStore({ store, mail, clock, heard, statOnly }: ChangesOptions): Changes {
   const directories = watchDirectories({ clock, statOnly });
   const inboxes = new Map<string, Directory>();
   const below = new Map<string, Directory>();
@@ -40,12 +41,12 @@ export function watchStore({ root, store, mail, clock, heard, statOnly }: Change
   /** A directory, and those in it that are looked at again when their name is told. */
   const add = (path: string, names: Readonly<Record<string, string>>): void => {
     const told = (name: string | null): void => {
+      if (path === store && name === basename(store)) below.get(store)?.renew(); // it was moved itself
       for (const [one, at] of Object.entries(names)) if (name === null || name === one) below.get(at)?.renew();
       if (path === store && (name === null || name === 'config.yaml')) heard.journal();
     };
     below.set(path, directories.add(path, told, 'always'));
   };
-  add(root, { '.brainclaw': store });
   add(store, { events: join(store, 'events'), ...(mail ? { coordination: join(store, 'coordination') } : {}) });
   const journal = (name: string | null): void => {
     if (name === null || OF_THE_JOURNAL.test(name)) heard.journal();

@@ -237,8 +237,7 @@ export function brainclawSource(options: BrainclawOptions): BrainclawSource {
         journal: () => doubt([]),
         inbox: (agent: string | null) => (agent === null ? doubtAll() : doubt([agent])),
       };
-      const { root, store: directory } = project;
-      changes = watchStore({ root, store: directory, mail, clock, heard, statOnly: options.statOnly === true });
+      changes = watchStore({ store: project.store, mail, clock, heard, statOnly: options.statOnly === true });
       changes.follow(agentsOf(shares));
       doubtAll(); // what came since it was listed
       lookAgain();
