@@ -136,6 +136,11 @@ describe('simulate', () => {
     await writer.until('the store', () => writer.lines.length === 1);
     await using tail = startTail(place, ['--since', '0', '--json']);
     await tail.until('more than there was', () => tail.lines.length > 120);
+    for (let look = 0; look < 3; look += 1) {
+      const { findings } = (await brainclawCli(place)(['doctor', '--json'])).json<Examined>();
+      const defects = findings.filter(({ is }) => is === 'defect');
+      assert.deepEqual(defects, []);
+    }
     assert.equal((await writer.stop()).code, 0);
     const board = (await brainclawCli(place)(['board', '--json'])).json<{
       applied: number;

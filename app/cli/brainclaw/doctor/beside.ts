@@ -12,7 +12,7 @@ import { type Finding, finding } from './finding.ts';
 const META = 'meta.json';
 
 /** How the writer's own note stands to the journal. Nothing depends on it here; writers do. */
-export function inMeta(read: MetaRead, { replay, segments }: View, { revisions }: Inspected): readonly Finding[] {
+export function inMeta(read: MetaRead, { replay, segments, base }: View, { revisions }: Inspected): readonly Finding[] {
   if (read.is === 'absent')
     return finding('note', 'meta-missing', 1, `${META} is missing: the next writer makes it anew`);
   if (read.is === 'refused') return finding('defect', 'meta-broken', 1, `${META} ${read.why}`);
@@ -22,7 +22,8 @@ export function inMeta(read: MetaRead, { replay, segments }: View, { revisions }
   const isOld = segments.some(({ name }) => name === activeSegment);
   const isBehind = nextSeq < next;
   const lower = [...revisions].filter(([id, revision]) => (said.get(id) ?? 0) < revision);
-  const higher = [...said].filter(([id, revision]) => (revisions.get(id) ?? 0) < revision);
+  const isWhole = base === null && replay.missing.length === 0; // else it may be right about what is gone
+  const higher = isWhole ? [...said].filter(([id, revision]) => (revisions.get(id) ?? 0) < revision) : [];
   const text = ([id, revision]: readonly [string, number]): string =>
     `${id}: the journal has ${revisions.get(id) ?? 'none'}, ${META} ${said.get(id) ?? 'none'} (${revision})`;
   return [
@@ -98,3 +99,7 @@ export function olderDeliveries(namesIn: (path: string) => readonly string[], ro
     found,
   );
 }
+
+/** Whether the journal goes on behind what the note says. */
+export const isBehind = (read: MetaRead, { replay }: View): boolean =>
+  read.is === 'meta' && read.meta.nextSeq <= (replay.cursor?.seq ?? 0);

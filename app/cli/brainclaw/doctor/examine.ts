@@ -14,13 +14,15 @@ import { printable } from '../../../printable.ts';
 import type { Io } from '../../command.ts';
 import type { BrainclawArgs } from '../args.ts';
 import { complain, type Ground, groundOf, isUnreadable, sayJson } from '../ground.ts';
-import { inCheckpoints, inMail, inMeta, olderDeliveries } from './beside.ts';
+import { inCheckpoints, inMail, inMeta, isBehind, olderDeliveries } from './beside.ts';
 import { type Finding, finding } from './finding.ts';
 import { inJournal } from './journal.ts';
 
 const CLEAN = 0;
 const DEFECTS = 1;
 const NOT_LOOKED = 3;
+/** So often a note that seems to be behind is read again: somebody may be writing. */
+const WRITING = 4;
 
 /** How much there was to look at; null: the journal is off. */
 interface Looked {
@@ -76,7 +78,13 @@ function ofJournal({ disk, project }: Ground): Looked {
       },
     },
   });
+  // Writers append first and note it then: read the other way round, a note could only seem to lie.
+  let meta = readMeta(files, events);
   journal.refresh();
+  for (let attempt = 0; attempt < WRITING && journal.view !== null && isBehind(meta, journal.view); attempt += 1) {
+    meta = readMeta(files, events);
+    journal.refresh();
+  }
   const { view } = journal;
   if (view === null) {
     const says =
@@ -86,11 +94,7 @@ function ofJournal({ disk, project }: Ground): Looked {
   if (view.base !== null) met.add(view.base.name); // its last record lies before all that is applied
   const { inspected } = inspection;
   return {
-    findings: [
-      ...inJournal(view, inspected),
-      ...inMeta(readMeta(files, events), view, inspected),
-      ...inCheckpoints(bases, refused, met),
-    ],
+    findings: [...inJournal(view, inspected), ...inMeta(meta, view, inspected), ...inCheckpoints(bases, refused, met)],
     journal: {
       records: view.replay.applied,
       segments: view.segments.length,
