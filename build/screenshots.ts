@@ -3,7 +3,7 @@
  * panel, a real notification daemon and a real browser. Needs the Debian packages of the desktop tests and ImageMagick.
  */
 import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -14,6 +14,8 @@ import { realFiles, silentLog } from '../core/ports/index.ts';
 import { type Desktop, startDesktop } from '../test/kit/desktop/index.ts';
 import { fakeClock } from '../test/kit/fake-clock.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../test/kit/tray-process.ts';
+import { boardPictures } from './board-pictures.ts';
+import { type Area, keepPicture } from './picture.ts';
 
 const run = promisify(execFile);
 const CHROMIUM = '/usr/bin/chromium';
@@ -59,20 +61,6 @@ const DECISION: Area = { width: 850, height: 350 };
 const PERSONA: Area = { width: 990, height: 430 };
 const folder = process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'img');
 
-interface Area {
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Cuts the upper right corner out of a picture, or takes it whole, and makes it small. */
-async function keep(from: string, name: string, corner: Area | null): Promise<void> {
-  const cut =
-    corner === null ? [] : ['-gravity', 'NorthEast', '-crop', `${corner.width}x${corner.height}+0+0`, '+repage'];
-  const small = ['-strip', '+dither', '-colors', '256', '-define', 'png:compression-level=9'];
-  await run('convert', [from, ...cut, ...small, join(folder, name)]);
-  rmSync(from);
-}
-
 /** A notification daemon of our own; the pictures wait for its first banner. */
 function startDunst(desktop: Desktop): AsyncDisposable {
   const settings = join(desktop.env.XDG_CONFIG_HOME ?? '', 'dunstrc');
@@ -91,7 +79,7 @@ async function shoot(desktop: Desktop, name: string, corner: Area): Promise<void
   const whole = join(folder, `.whole-${name}`);
   await sleep(400); // the panel draws what it was told
   await desktop.screenshot(whole);
-  await keep(whole, name, corner);
+  await keepPicture(whole, folder, name, corner);
 }
 
 const HOUR = 3_600_000;
@@ -233,7 +221,7 @@ async function pages(tray: TrayProcess): Promise<void> {
       await page.locator('.decision button').first().waitFor();
       const whole = join(folder, `.whole-${name}`);
       await page.screenshot({ path: whole });
-      await keep(whole, name, null);
+      await keepPicture(whole, folder, name, null);
       await page.close();
     }
   } finally {
@@ -260,3 +248,4 @@ await panel('light', async (desktop) => {
   await press(desktop, 'Down', 'Down', 'Right');
   await shoot(desktop, 'tray-persona-light.png', PERSONA);
 });
+await boardPictures(folder, CHROMIUM);

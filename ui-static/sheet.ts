@@ -67,15 +67,18 @@ function remarkWords(remark: string): string {
 }
 
 const WHYS = [
-  ['pending_actions', 'Actions'],
-  ['pending_human_candidates', 'Candidates'],
-  ['blocked_assignments', 'Blocked assignments'],
-  ['stale_runs', 'Runs'],
+  ['pending_actions', 'pending action'],
+  ['pending_human_candidates', 'candidate'],
+  ['blocked_assignments', 'blocked assignment'],
+  ['stale_runs', 'stalled run'],
 ] as const;
 
 /** What makes up the attention; not known is a dash, and never 0. */
 export function breakdownOf({ attention }: Sheet): readonly { readonly name: string; readonly value: string }[] {
-  return WHYS.map(([why, name]) => ({ name, value: attention === null ? '–' : String(attention[why]) }));
+  return WHYS.map(([why, name]) => {
+    const n = attention?.[why] ?? null;
+    return { name: n === 1 ? name : `${name}s`, value: n === null ? '–' : String(n) };
+  });
 }
 
 /** `Open: 27 plans · 12 claims`, those that are known. Null: none is. */

@@ -111,10 +111,10 @@ test('a project is one board with the numbers of the reference: attention first 
     observer.attention_required;
   assert.equal(await words(page.locator('.project .count')), `${total}\nfor attention`);
   assert.deepEqual(await breakdown(page), [
-    `Actions${pending_actions}`,
-    `Candidates${pending_human_candidates}`,
-    `Blocked assignments${blocked_assignments}`,
-    `Runs${stale_runs}`,
+    `pending actions${pending_actions}`,
+    `candidates${pending_human_candidates}`,
+    `blocked assignments${blocked_assignments}`,
+    `stalled runs${stale_runs}`,
   ]);
   const { plans, claims, assignments, runs } = observer.counts;
   const counts = `Open: ${plans} plans · ${claims} claims · ${assignments} assignments · ${runs} runs`;
@@ -272,7 +272,7 @@ test('a journal that is off is not known, and not nothing; when it comes the boa
   if (opened === null) return;
   const { page, complaints } = opened;
   assert.equal(await words(page.locator('.remarks')), 'The journal is off: what is open here is not known.');
-  assert.deepEqual(await breakdown(page), ['Actions–', 'Candidates–', 'Blocked assignments–', 'Runs–']);
+  assert.deepEqual(await breakdown(page), ['pending actions–', 'candidates–', 'blocked assignments–', 'stalled runs–']);
   assert.equal(await words(page.locator('.project .count [data-slot="unread"]')), '–');
   assert.equal(await page.locator('.section:visible').count(), 1, 'only what is wrong in the store');
   assert.match(await words(page.locator('.agent', { hasText: 'codex' })), /2 unread\s+3 to act on/);
