@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeClock } from '../../test/kit/fake-clock.ts';
+import { keepTimers } from './timers.ts';
+
+test('what is asked for twice is done once, at the sooner time, and can be asked for again', async () => {
+  const clock = fakeClock();
+  const timers = keepTimers(clock);
+  const done: string[] = [];
+  const ask = (ms: number, what: string): void =>
+    timers.in(ms, what, () => void done.push(`${what} ${clock.monotonic()}`));
+  ask(10, 'a');
+  ask(50, 'a');
+  ask(20, 'b');
+  ask(5, 'b');
+  await clock.advance(100);
+  assert.deepEqual(done, ['b 5', 'a 10']);
+  ask(1, 'a');
+  await clock.advance(1);
+  assert.deepEqual(done, ['b 5', 'a 10', 'a 101']);
+});
+
+test('nothing is done once they are over', async () => {
+  const clock = fakeClock();
+  const timers = keepTimers(clock);
+  timers.in(1, 'a', () => assert.fail('it was over'));
+  timers[Symbol.dispose]();
+  assert.equal(clock.waiting, 0);
+  await clock.advance(10);
+});
