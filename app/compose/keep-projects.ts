@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { dirname } from 'node:path';
+import { basename } from 'node:path';
 import type { Fact } from '../../core/board/index.ts';
 import {
   BOARD,
@@ -16,7 +16,7 @@ import {
 import type { Settings } from '../config/tray/index.ts';
 import type { ProjectSeen } from '../status/index.ts';
 import { projectHive } from './brainclaw.ts';
-import { openCursors } from './brainclaw-cursors.ts';
+import { type Cursors, openCursors } from './brainclaw-cursors.ts';
 import type { WatchedHive } from './hives.ts';
 import type { Machine } from './machine.ts';
 import type { TrayWatches } from './tray-watches.ts';
@@ -49,6 +49,8 @@ const RESCAN_MS = 60_000;
 
 interface Watched {
   readonly project: FoundProject;
+  /** Its id as the store says it. */
+  readonly said: string;
   readonly source: BrainclawSource;
   readonly watches: TrayWatches;
   readonly stop: AbortController;
@@ -79,15 +81,17 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
     put({ is: 'project', at: clock.now(), source: id, board: named(BOARD).id, rev });
   };
 
-  const join = (project: FoundProject, cursor: BrainclawOptions['cursor']): void => {
+  const join = (project: FoundProject, said: string, cursor: BrainclawOptions['cursor']): void => {
     const stop = new AbortController();
     const own: Machine = { ...machine, stop: AbortSignal.any([machine.stop, stop.signal]) };
     const seed = options.seedOf(project);
-    const changed = (): void => tell(watched); // not before it runs
+    const changed = (): void => tell(watched);
     const { source, hive } = projectHive(project, settings, own, { cursor, seed, changed });
     const its = options.watch(hive, own);
-    const ended = its.run().catch((error: unknown) => broken.reject(error));
-    const watched: Watched = { project, source, watches: its, stop, ended, told: null, rev: null };
+    const ended = Promise.resolve() // it reads, and so tells, only when it is known here
+      .then(() => its.run())
+      .catch((error: unknown) => broken.reject(error));
+    const watched: Watched = { project, said, source, watches: its, stop, ended, told: null, rev: null };
     watches.push(its);
     byStore.set(project.store, watched);
     log.info(`${source.id}: watching ${project.root}`);
@@ -120,6 +124,22 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
     }
   };
 
+  /** Joins what is new, and lets go what is over or goes by another id now. */
+  const follow = async (projects: readonly FoundProject[], cursors: Cursors): Promise<void> => {
+    const idOf = new Map(projects.map(({ store, id }) => [store, id]));
+    // A named one that is gone is an outage, as an unmounted disk is; one that was found is over.
+    const isOver = ({ project, said }: Watched): boolean => {
+      if (!project.isNamed && !isThere(project.store)) return true;
+      return said === basename(project.root) && (idOf.get(project.store) ?? said) !== said; // it was just being made
+    };
+    for (const watched of [...byStore.values()].filter(isOver)) await withdraw(watched);
+    const fresh = projects.filter(({ store }) => !byStore.has(store));
+    const taken = [...byStore.values()].map(({ project }) => project.id);
+    const holder = (id: string): string | null => cursors.holder(sourceIdOf({ id }));
+    for (const project of machine.stop.aborted ? [] : distinctIds(fresh, taken, holder))
+      join(project, idOf.get(project.store) ?? project.id, cursors.of(sourceIdOf(project), project.store));
+  };
+
   return {
     all: () =>
       [...byStore.values()]
@@ -127,7 +147,7 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
           id: source.id,
           board: source.named(BOARD).id,
           label: source.named(BOARD).label,
-          root: dirname(project.store),
+          root: project.root,
           ...{ sheet: source.sheet, rev, defects: source.defects },
           acts: settings.brainclaw.actions === true,
         }))
@@ -147,15 +167,7 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
             if (!said.has(trouble)) log.warn(`looking for brainclaw projects: ${trouble}`);
             said.add(trouble);
           }
-          // A named one that is gone is an outage, as an unmounted disk is; one that was found is over.
-          for (const watched of [...byStore.values()]) {
-            if (!watched.project.isNamed && !isThere(watched.project.store)) await withdraw(watched);
-          }
-          const fresh = projects.filter(({ store }) => !byStore.has(store));
-          const taken = [...byStore.values()].map(({ project }) => project.id);
-          const holder = (id: string): string | null => cursors.holder(sourceIdOf({ id }));
-          for (const project of machine.stop.aborted ? [] : distinctIds(fresh, taken, holder))
-            join(project, cursors.of(sourceIdOf(project), project.store));
+          await follow(projects, cursors);
           const rest = AbortSignal.any([machine.stop, hurry.signal]);
           await Promise.race([clock.sleep(RESCAN_MS, rest), broken.promise]);
         }

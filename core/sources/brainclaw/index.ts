@@ -6,6 +6,5 @@ export {
   BRAINCLAW,
   type BrainclawOptions,
   type BrainclawSource,
-  type Project,
   sourceIdOf,
 } from './source-options.ts';

@@ -2,17 +2,7 @@ import type { SourceId } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
 import type { Persona, Source } from '../source.ts';
-import type { Cursor, Seed, Sheet } from './read/index.ts';
-
-/** A directory in which brainclaw keeps a project. */
-export interface Project {
-  /** Holds `.brainclaw`. */
-  readonly root: string;
-  /** `.brainclaw` itself. */
-  readonly store: string;
-  /** The `project_id` of its configuration, else the folder's name. */
-  readonly id: string;
-}
+import type { Cursor, Project, Seed, Sheet } from './read/index.ts';
 
 export interface BrainclawOptions {
   readonly project: Project;
