@@ -212,6 +212,8 @@ describe('the inbox', () => {
     assert.match(out, /\n2 pending, 3 actionable\n$/);
     assert.equal(err.split('\n').length, 3); // two that are no messages
     assert.equal(readFileSync(file, 'utf8'), before);
+    const byAlias = await brainclawCli(store)(['inbox', 'Copilot']);
+    assert.match(byAlias.out, /\n1 pending, 1 actionable\n$/);
     const nobody = await brainclawCli(store)(['inbox', 'nobody']);
     assert.equal(nobody.code, 1);
     assert.match(nobody.err, /nobody has no inbox in .*claude-code, codex/);

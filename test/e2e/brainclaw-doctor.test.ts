@@ -198,7 +198,9 @@ describe('the doctor', () => {
     appendFileSync(store.event('seg-00000001.jsonl'), '{"v":2,"seq":1');
     mkdirSync(store.at('coordination', 'inbox', 'codex'), { recursive: true });
     writeFileSync(store.at('coordination', 'inbox', 'codex', 'task-1750000000000.md'), 'do it');
+    mkdirSync(join(store.root, 'coordination', 'inbox', 'Codex'));
     const all = await examined(store);
+    assert.deepEqual(found(all, 'no-inbox')?.where, ['Codex']);
     assert.match(found(all, 'unexplained-tear')?.where[0] ?? '', /^seg-00000001.jsonl at byte \d+, 14 bytes$/);
     assert.deepEqual(found(all, 'older-delivery')?.where, ['coordination/inbox/codex/task-1750000000000.md']);
   });

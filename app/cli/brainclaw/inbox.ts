@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import {
   type AgentInbox,
   type AgentMessage,
+  inboxNameOf,
   isActionable,
   keepAgentMail,
 } from '../../../core/sources/brainclaw/index.ts';
@@ -12,9 +13,10 @@ import { aligned, complain, type Ground, sayJson } from './ground.ts';
 /** What waits for an agent, or for all of them. Reading it here marks nothing (brainclaw contract 5). */
 export function showInbox({ words }: BrainclawArgs, ground: Ground): number {
   const { io, disk, project } = ground;
-  const [agent] = words;
+  const agent = words[0] === undefined ? undefined : inboxNameOf(words[0]);
   const directory = join(project.store, 'coordination', 'inbox');
-  const all = keepAgentMail(disk.files, directory, (text) => text).look();
+  const showsText = ground.asJson || agent !== undefined;
+  const all = keepAgentMail(disk.files, directory, (text) => (showsText ? text : '')).look();
   const inboxes = [...(all?.values() ?? [])].filter((inbox) => agent === undefined || inbox.agent === agent);
   if (agent !== undefined && inboxes.length === 0) {
     const known = [...(all?.keys() ?? [])].join(', ') || 'nobody';

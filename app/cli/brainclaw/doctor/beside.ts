@@ -81,6 +81,12 @@ export function inMail(inboxes: readonly AgentInbox[]): readonly Finding[] {
   return finding('defect', 'bad-mail', bad.length, 'a file in an inbox is no message: the store passes it over', bad);
 }
 
+/** Directories beside the inboxes that no agent can be called, so that nobody reads what is in them. */
+export function foreignInboxes(directories: readonly string[], agents: ReadonlySet<string>): readonly Finding[] {
+  const found = directories.filter((name) => !agents.has(name));
+  return finding('note', 'no-inbox', found.length, 'is beside the inboxes, and no agent is called so', found);
+}
+
 const DELIVERY = /^task-\d+\.md$/;
 
 /** What an older brainclaw left for agents beside the store; it is no mail any more (brainclaw contract 5). */

@@ -14,7 +14,7 @@ import { printable } from '../../../printable.ts';
 import type { Io } from '../../command.ts';
 import type { BrainclawArgs } from '../args.ts';
 import { complain, type Ground, groundOf, isUnreadable, sayJson } from '../ground.ts';
-import { inCheckpoints, inMail, inMeta, isBehind, olderDeliveries } from './beside.ts';
+import { foreignInboxes, inCheckpoints, inMail, inMeta, isBehind, olderDeliveries } from './beside.ts';
 import { type Finding, finding } from './finding.ts';
 import { inJournal } from './journal.ts';
 
@@ -50,10 +50,15 @@ export async function examine(asked: BrainclawArgs, io: Io): Promise<number> {
 
 function looked(ground: Ground): Looked {
   const { disk, project } = ground;
-  const mail = keepAgentMail(disk.files, join(project.store, 'coordination', 'inbox'), () => '').look();
+  const inbox = join(project.store, 'coordination', 'inbox');
+  const mail = keepAgentMail(disk.files, inbox, () => '').look();
+  const directories = namesIn(ground, inbox).filter(
+    (name) => disk.files.lstat(join(inbox, name))?.kind === 'directory',
+  );
   const { findings, journal } = ofJournal(ground);
   const beside = [
     ...inMail([...(mail?.values() ?? [])]),
+    ...foreignInboxes(directories, new Set(mail?.keys())),
     ...olderDeliveries((path) => namesIn(ground, path), project.root),
   ];
   return { findings: [...findings, ...beside].sort(byWeight), journal };
