@@ -36,10 +36,12 @@ if (flags.includes('--list')) {
   process.exitCode = failed.length > 0 ? 1 : 0;
 }
 
-/** Both at once; what they print is shown one after the other. */
+/** All at once; what they print is shown one after the other. */
 async function checks(node) {
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const tools = [
-    ['types', [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root]],
+    ['types', [tsc, '-p', root]],
+    ['types of the page', [tsc, '-p', join(root, 'ui-static'), '--noEmit']],
     ['style', [join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings', root]],
   ];
   const results = await Promise.all(tools.map(([name, args]) => captured(name, node, args)));

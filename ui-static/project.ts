@@ -1,6 +1,6 @@
 import type { PersonaWire } from '../app/status/wire.ts';
 import type { ProjectWire } from '../app/status/wire-brainclaw.ts';
-import { agentsOf, drawAgents } from './agents.ts';
+import { drawAgents } from './agents.ts';
 import { arrange } from './arrange.ts';
 import { startDeeds } from './deeds.ts';
 import { cloneOf, fill, mark, part, setAttribute, wear } from './dom.ts';
@@ -8,6 +8,7 @@ import { cardOf, MARKS } from './present.ts';
 import { drawAges } from './rows.ts';
 import { type Section, startSection } from './section.ts';
 import { breakdownOf, countsOf, remarksOf, rowOfText, systemOf, writtenWords } from './sheet.ts';
+import { agentsOf } from './sheet-agents.ts';
 import { tokenButton } from './token-button.ts';
 
 /** A project's board: how it stands, what asks for a person, its agents, and its sections. */

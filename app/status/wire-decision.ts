@@ -4,7 +4,8 @@ import { type Static, Type } from 'typebox';
 
 const Time = Type.String({ description: 'As every time of the status.' });
 
-const orNull = (schema: ReturnType<typeof Type.String | typeof Type.Integer>) => Type.Union([schema, Type.Null()]);
+const orNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
 
 export const DecisionWire = Type.Object(
   {

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { PersonaWire } from '../../app/status/index.ts';
+import {
+  agentWords,
+  breakdownOf,
+  countsOf,
+  remarksOf,
+  rowWords,
+  type Sheet,
+  type SheetAgent,
+  type SheetRow,
+  sectionName,
+  systemOf,
+  writtenWords,
+} from '../../ui-static/sheet.ts';
+import { agentsOf } from '../../ui-static/sheet-agents.ts';
+
+const NOTHING: Sheet = {
+  ...{ remarks: [], seq: null, ts: null, attention: null, system: null, agents: [], sections: [], seeded: [] },
+  counts: {
+    ...{ plans: null, claims: null, assignments: null, runs: null },
+    ...{ actions: null, failedRuns: null, agents: null, sessions: null },
+  },
+};
+
+const ROW: SheetRow = {
+  ...{ key: 'plan:pln_1', itemType: 'plan', id: 'pln_1', title: 'A title', text: null, status: 'todo', agent: null },
+  ...{ from: null, ts: null, seq: null, why: null },
+};
+
+describe('what must be said beside the numbers of a board', () => {
+  test('every remark is a sentence, and one that is not known is shown as it is', () => {
+    const remarks = ['journal-off', 'registry-partial', 'from-checkpoint', 'incomplete', 'skipped=1', 'skipped=12'];
+    const said = remarksOf({ ...NOTHING, remarks: [...remarks, 'new\u001bremark'] });
+    assert.deepEqual(said, [
+      'The journal is off: what is open here is not known.',
+      'The journal does not hold all claims, assignments, runs and actions: their numbers may be too low.',
+      'Older parts of the journal are gone: a checkpoint stands for them, and it does not hold everything.',
+      'Parts of the journal are gone or can not be read: there may be more than is shown.',
+      '1 line of the journal can not be read, and is left out.',
+      '12 lines of the journal can not be read, and are left out.',
+      'new\u241bremark',
+    ]);
+  });
+
+  test('what was asked of brainclaw once is named, since it does not follow', () => {
+    const said = remarksOf({ ...NOTHING, remarks: ['journal-off'], seeded: ['plans', 'failedRuns'] });
+    assert.equal(said[1], 'Asked of brainclaw when the watch began, and as they were then: plans, failed runs.');
+  });
+});
+
+describe('the numbers of a board', () => {
+  test('one that is not known is a dash or left out, and never 0', () => {
+    assert.deepEqual(
+      breakdownOf(NOTHING).map(({ value }) => value),
+      ['–', '–', '–', '–'],
+    );
+    assert.deepEqual([countsOf(NOTHING), systemOf(NOTHING), writtenWords(NOTHING, 0)], [null, null, null]);
+    assert.equal(countsOf({ ...NOTHING, counts: { ...NOTHING.counts, plans: 0, runs: 1 } }), 'Open: 0 plans · 1 run');
+    assert.equal(systemOf({ ...NOTHING, system: { trap: 2, plan: 1, constraint: 0 } }), 'In all: 2 traps · 1 plan');
+    assert.equal(writtenWords({ ...NOTHING, ts: 'soon' }, 0), null);
+  });
+
+  test('each word has its form', () => {
+    const attention = {
+      total: 4,
+      pending_actions: 1,
+      pending_human_candidates: 2,
+      blocked_assignments: 0,
+      stale_runs: 1,
+    };
+    assert.deepEqual(
+      breakdownOf({ ...NOTHING, attention }).map(({ name, value }) => `${value} ${name}`),
+      ['1 pending action', '2 candidates', '0 blocked assignments', '1 stalled run'],
+    );
+  });
+});
+
+describe('a row', () => {
+  test('who wrote it and whom it is for; one name is told once', () => {
+    const who = (from: string | null, agent: string | null) => rowWords({ ...ROW, from, agent }).who;
+    assert.deepEqual([who('a', 'b'), who('a', 'a'), who('a', null), who(null, null)], ['a → b', 'a', 'a', null]);
+  });
+
+  test('a time in no known form is none; a name of a type or section that nobody knows is shown', () => {
+    assert.equal(rowWords({ ...ROW, ts: 'yesterday' }).at, null);
+    assert.equal(rowWords({ ...ROW, ts: '2026-06-20T09:00:00.000Z' }).at, Date.UTC(2026, 5, 20, 9));
+    assert.deepEqual([rowWords({ ...ROW, itemType: 'worm_hole' }).type, sectionName('later')], ['worm hole', 'later']);
+    assert.deepEqual(
+      [rowWords({ ...ROW, itemType: 'state' }).type, sectionName('in-progress')],
+      ['action', 'In progress'],
+    );
+  });
+
+  test('without a title it has its id, and a record that is about nothing what was done', () => {
+    assert.equal(rowWords({ ...ROW, title: '' }).title, 'pln_1');
+    const silent = rowWords({ ...ROW, title: '', id: null, status: 'seq_repair' });
+    assert.deepEqual([silent.title, silent.status], ['seq repair', '']);
+  });
+
+  test('text stays on one line, without control characters, and is cut', () => {
+    const { title, text } = rowWords({ ...ROW, title: `a\n\tb\u0007 ${'x'.repeat(9000)}`, text: 'c\u001b[31m' });
+    assert.match(title, /^a b\u2407 x+ … \(\d+ more characters\)$/);
+    assert.equal(text, 'c\u241b[31m');
+  });
+});
+
+describe('the agents of a board', () => {
+  const agent = (name: string, over: Partial<SheetAgent> = {}): SheetAgent => ({
+    ...{ agent: name, pending: 0, actionable: 0, open_handoffs: 0, assignments: 0, actions: 0, skipped: 0 },
+    ...over,
+  });
+  const inbox = (id: string, hidden = false) => ({ id, label: id, hidden }) as PersonaWire;
+
+  test('those of the board and those that only have an inbox, by name, without who is hidden', () => {
+    const inboxes = [inbox('bc-lab-cy'), inbox('bc-lab-ada'), inbox('bc-lab-bo', true)];
+    const agents = agentsOf('bc-lab', [agent('ada'), agent('bo'), agent('zed')], inboxes);
+    assert.deepEqual(
+      agents.map(({ persona, sheet }) => [persona?.id ?? null, sheet?.agent ?? null]),
+      [
+        ['bc-lab-ada', 'ada'],
+        ['bc-lab-cy', null],
+        [null, 'zed'],
+      ],
+    );
+  });
+
+  test('mail that is not known is a dash; work that is none is not told', () => {
+    const words = agentWords(
+      agent('ada', { pending: null, actionable: null, open_handoffs: 1, actions: 2, skipped: null }),
+    );
+    assert.deepEqual(words, {
+      pending: '– unread',
+      actionable: '– to act on',
+      work: '1 handoff, 2 actions',
+      skipped: null,
+    });
+    assert.deepEqual(
+      [agentWords(agent('ada')).work, agentWords(agent('bo', { skipped: 1 })).skipped],
+      [null, '1 file is no message'],
+    );
+  });
+});
