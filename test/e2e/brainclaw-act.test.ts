@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { renameSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProjectWire } from '../../app/status/wire-brainclaw.ts';
 import { AGENT_SHELL, type Installed, installed, NOT_INSTALLED } from '../kit/brainclaw-server.ts';
 import { brainclaw, type Store, viewed } from '../kit/brainclaw-store.ts';
@@ -30,6 +31,15 @@ const sheetOf = async (tray: TrayProcess): Promise<ProjectWire> => {
   const headers = { authorization: `Bearer ${tray.token}` };
   return (await (await fetch(`${tray.url}/api/brainclaw/${PROJECT}`, { headers })).json()) as ProjectWire;
 };
+
+/** The sheet as soon as something on it was asked of brainclaw. */
+async function seededIn(tray: TrayProcess): Promise<ProjectWire['sheet']> {
+  for (const end = performance.now() + 60_000; performance.now() < end; await sleep(20)) {
+    const { sheet } = await sheetOf(tray);
+    if ((sheet?.seeded.length ?? 0) > 0) return sheet;
+  }
+  throw new Error(`nothing was asked of brainclaw\n${tray.cli.stderr}`);
+}
 
 const keysOn = ({ sheet }: ProjectWire): readonly string[] =>
   sheet?.sections.find(({ id }) => id === 'attention')?.rows.map(({ key }) => key) ?? [];
@@ -239,6 +249,33 @@ describe('what brainclaw can add to a board that the journal does not make whole
     await tray.post('/api/v1/actions/poll', {});
     await tray.post('/api/v1/actions/poll', {});
     assert.deepEqual(calls(server), [{ name: 'bclaw_context', arguments: { kind: 'board_summary' } }]);
+  });
+
+  test('is asked for when the registry is not whole in it, and gives way once it is', async () => {
+    using store = brainclaw();
+    using files = scratch();
+    using home = homeOf(store, true);
+    const server = installed(files);
+    const last = readdirSync(store.journal)
+      .filter((name) => name.startsWith('seg-'))
+      .sort()
+      .slice(1);
+    const texts = last.map((name) => [name, readFileSync(store.event(name), 'utf8')] as const);
+    for (const [name, text] of texts) {
+      const whole = text.indexOf('{"v":2,"seq":157,');
+      if (name === last[0]) writeFileSync(store.event(name), text.slice(0, whole));
+      else rmSync(store.event(name));
+    }
+    await using tray = await home.start([], server.env);
+    const sheet = await seededIn(tray);
+    assert.ok(sheet?.remarks.includes('registry-partial'));
+    assert.deepEqual([...(sheet?.seeded ?? [])].sort(), ['actions', 'agents', 'claims', 'sessions']);
+    for (const [name, text] of texts) writeFileSync(store.event(name), text);
+    await boardOf(tray, 20);
+    const now = (await sheetOf(tray)).sheet;
+    assert.deepEqual([...(now?.seeded ?? [])].sort(), ['agents', 'sessions']);
+    assert.equal(now?.counts.claims, 12);
+    assert.equal(calls(server).length, 1);
   });
 
   test('is not asked for when the journal says all, nor when acting is off', async () => {
