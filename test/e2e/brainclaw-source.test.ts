@@ -300,18 +300,26 @@ describe('what can not be read', () => {
     using home = scratch();
     await using watched = await watching(store.root, home);
     await ready(watched);
+    appendFileSync(store.event(LAST), Buffer.concat([stepBytes(1)]));
+    const handoff = { item_type: 'handoff', item_id: 'hnd_1', payload: { status: 'open', to: 'zoe' } };
+    appendFileSync(store.event(LAST), line(361, handoff));
+    await until('an agent of the journal alone', () => watched.told('zoe').length === 1);
     const parked = `${store.journal}.parked`;
     renameSync(store.journal, parked);
     const off = await watched.until('off', (shown) => unreadOf(shown) === 'unknown');
     assert.deepEqual([off.reach.is, off.vital.why], ['up', 'journal-off']);
-    assert.ok(watched.persona('github-copilot') !== undefined);
-    appendFileSync(join(parked, LAST), Buffer.concat([stepBytes(1), stepBytes(2)]));
+    watched.poll();
+    message(store, 'codex', 'msg_meanwhile');
+    await until('mail goes on', () => watched.told('codex').length === 1);
+    assert.ok(watched.persona('zoe') !== undefined, 'nobody knows that it has nothing to do any more');
+    appendFileSync(join(parked, LAST), stepBytes(2));
     renameSync(parked, store.journal);
     await ready(watched, '21');
     await until('what came', () => watched.told().length > 0);
     assert.deepEqual(watched.told(), ['new state:act_c0']);
     appendFileSync(store.event(NEXT), Buffer.from(line(362)));
     await until('it goes on', () => watched.source.sheet?.seq === 362);
+    assert.deepEqual(watched.told('zoe'), ['handoff handoff:hnd_1']);
   });
 
   test('a restart while the journal is off forgets nothing', async () => {

@@ -311,7 +311,16 @@ describe('levels and looks cost little', () => {
     await clock.advance(2);
     await until('the wake', () => woken.includes('codex'));
     assert.deepEqual([...new Set(woken)], ['codex']);
-    await clock.advance(1001);
+    await look('codex');
+    const zoe = join(inbox, '..', 'zoe');
+    const before = clock.waiting;
+    mkdirSync(zoe);
+    await until('the notice', () => clock.waiting > before);
+    await clock.advance(2);
+    calls();
+    await look('zoe');
+    assert.ok(calls() > 0, 'what came before it was followed was not heard');
+    await clock.advance(1100);
     calls();
     await look();
     assert.ok(calls() > 0, 'what is old is read again');

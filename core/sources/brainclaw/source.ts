@@ -64,18 +64,22 @@ export function brainclawSource(options: BrainclawOptions): BrainclawSource {
       ? { id, address, label: folder }
       : { id: `${id}-${address}`, address, label: `${shown(address)} · ${folder}` };
 
-  /** @param of inboxes that are looked into; null: none @throws Fault `unreadable`: one cause for all of the project */
-  function read(of: Set<string> | 'all' | null): Seen {
-    const before = store.last;
-    let seen: Seen;
+  /** @throws Fault `unreadable`: one cause for all of the project */
+  function readable<T>(run: () => T): T {
     try {
-      seen = store.refresh(of === 'all' ? undefined : (of ?? new Set()));
+      return run();
     } catch (error) {
       isFailing = true;
       doubted = 'all';
       const scope = { is: 'source', key: id } as const;
       throw new Fault('unreadable', faultOf(error, scope).message, scope, { cause: error });
     }
+  }
+
+  /** @param of inboxes that are looked into; null: none @throws Fault `unreadable` */
+  function read(of: Set<string> | 'all' | null): Seen {
+    const before = store.last;
+    const seen = readable(() => store.refresh(of === 'all' ? undefined : (of ?? new Set())));
     doubted = null;
     readAt = clock.monotonic();
     if (seen !== before || shares.size === 0) share(seen);
@@ -184,7 +188,7 @@ export function brainclawSource(options: BrainclawOptions): BrainclawSource {
     if (address === BOARD) return boardSaid(seen, share, from);
     const isThere = (message: string): boolean => {
       const path = join(project.store, 'coordination', 'inbox', address, `${message}.json`);
-      return FILE_NAME.test(message) && files.lstat(path) !== null;
+      return FILE_NAME.test(message) && readable(() => files.lstat(path)) !== null;
     };
     return agentSaid(seen, share, from, { mail, withContent: options.contentChars !== null, isThere });
   }
