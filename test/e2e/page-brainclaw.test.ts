@@ -266,6 +266,31 @@ test('without the token there are numbers and no text; with it the rows come', a
   assert.equal(await page.getByText('need the token').count(), 0);
 });
 
+test('a board that can not be had says why and stays; it is asked for once a change, and again with the next', async (t) => {
+  await using of = await watched();
+  const opened = await open(t, of);
+  if (opened === null) return;
+  const { page } = opened;
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.url().includes('/api/brainclaw/')) asked += 1;
+  });
+  const problem = { error: { code: 'database', message: 'the disk is full', next: 'make room' } };
+  await page.route('**/api/brainclaw/**', (route) => route.fulfill({ status: 503, json: problem }));
+  of.store.step(1);
+  await page.locator('.note', { hasText: 'Not to be had now: the disk is full; make room' }).waitFor(WAIT);
+  assert.equal(await totalOf(page, 'attention'), 20, 'what was seen stays');
+  await page.unroute('**/api/brainclaw/**');
+  asked = 0;
+  of.store.step(2);
+  await row(page, 'attention', 'state:act_c0').waitFor(WAIT);
+  assert.equal(await page.locator('.note').isVisible(), false);
+  await page.clock.install();
+  await page.clock.fastForward(600_000);
+  await page.locator('[data-slot="fresh"]', { hasText: /1\d min ago/ }).waitFor(WAIT);
+  assert.ok(asked <= 2, `asked ${asked} times for one change, and ten minutes without any`);
+});
+
 test('a journal that is off is not known, and not nothing; when it comes the board is there, when it is partial it says so', async (t) => {
   await using of = await watched(({ journal, root }) => renameSync(journal, `${root}/parked`));
   const opened = await open(t, of);
