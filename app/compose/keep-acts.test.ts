@@ -5,6 +5,7 @@ import { realClock, silentLog } from '../../core/ports/index.ts';
 import type { Wish } from '../../core/sources/brainclaw/index.ts';
 import { recorded } from '../../test/kit/brainclaw-server.ts';
 import { scratch } from '../../test/kit/scratch.ts';
+import { until } from '../../test/kit/until.ts';
 import { keepActs } from './keep-acts.ts';
 
 const never = new AbortController().signal;
@@ -47,15 +48,28 @@ describe('acting on the projects that are watched', () => {
     }
   });
 
-  test('an action and the question at activation have one server, which is gone afterwards', async () => {
+  test('who is asked at activation is asked one after the other, and no server stays for it', async () => {
     await using on = rig(true);
-    assert.equal((await on.acts.seedOf({ root: on.files.dir })?.())?.claims, 3);
+    const roots = [on.files.dir, on.files.at('..')];
+    const seeds = await Promise.all(roots.map(async (root) => await on.acts.seedOf({ root })?.()));
+    assert.deepEqual(
+      seeds.map((seed) => seed?.claims),
+      [3, 3],
+    );
+    const order = on.server.noted.map(({ is }) => is).filter((is) => is === 'started' || is === 'called');
+    assert.deepEqual(order, ['started', 'called', 'started', 'called']);
+    await until('none stays', () => on.server.alive.length === 0);
+  });
+
+  test('actions of a project have one server, which is gone afterwards', async () => {
+    await using on = rig(true);
+    await on.acts.act('bc-lab', ACCEPT, never);
     const done = await on.acts.act('bc-lab', ACCEPT, never);
     assert.deepEqual(done, { accepted: true, tool: 'bclaw_transition', says: '{"ok":true,"id":"cnd_1"}' });
     assert.equal(on.server.of('started').length, 1);
     assert.deepEqual(
       on.server.of('called').map(({ params }) => params.name),
-      ['bclaw_context', 'bclaw_transition'],
+      ['bclaw_transition', 'bclaw_transition'],
     );
     await on.acts[Symbol.asyncDispose]();
     assert.deepEqual(on.server.alive, []);

@@ -35,13 +35,23 @@ export function keepActs(
   const { settings, here, projects } = options;
   const isOn = settings.brainclaw.actions === true;
   const clients = new Map<string, ActionClient>();
+  /** One project is asked after the other, and its server is gone then: there may be many at a start. */
+  let seeds: Promise<unknown> = Promise.resolve();
   const clientOf = (root: string): ActionClient => {
     const client = clients.get(root) ?? actionClient({ ...here, root, clock, log });
     clients.set(root, client);
     return client;
   };
   return {
-    seedOf: ({ root }) => (isOn ? async () => await readSeed(clientOf(root), root, log, stop) : null),
+    seedOf({ root }) {
+      if (!isOn) return null;
+      return async () => {
+        const client = clientOf(root);
+        const seed = seeds.then(async () => await readSeed(client, root, log, stop));
+        seeds = seed.then(() => client.rest());
+        return await seed;
+      };
+    },
     async act(id, wish, signal) {
       if (!isOn) throw actionsOff(id);
       const project = projects().find((one) => one.id === id);

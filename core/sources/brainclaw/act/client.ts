@@ -30,6 +30,8 @@ export interface ActionClientOptions {
 export interface ActionClient extends AsyncDisposable {
   /** @throws Fault `brainclaw-missing`, `brainclaw-gone` or `brainclaw-refused`; and the reason of `signal` */
   call(call: Call, signal: AbortSignal): Promise<Answer>;
+  /** Ends the server now, unless a call is under way. */
+  rest(): void;
   /** Of the server that runs; null: none does. */
   readonly pid: number | null;
 }
@@ -113,6 +115,9 @@ export function actionClient(options: ActionClientOptions): ActionClient {
         const still = opened;
         if (calls === 0 && still !== null && !isClosed) idle = clock.after(idleMs, () => leave(still));
       }
+    },
+    rest() {
+      if (calls === 0 && opened !== null) leave(opened);
     },
     get pid() {
       return running?.pid ?? null;

@@ -91,7 +91,7 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
     pid: server.pid,
     ended,
     async call(call, until) {
-      const what = callText(call);
+      const what = shown(callText(call));
       const params = { name: call.tool, arguments: { ...call.arguments } };
       const result = await asked(what, until, (by) => client.callTool(params, { signal: by, timeout: NEVER_MS }));
       const text = textOf(result.content);
