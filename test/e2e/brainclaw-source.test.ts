@@ -322,6 +322,22 @@ describe('what can not be read', () => {
     assert.deepEqual(watched.told('zoe'), ['handoff handoff:hnd_1']);
   });
 
+  test('the inboxes moved away and back: how much is unread is not known meanwhile, and nothing is told twice', async () => {
+    using store = brainclaw();
+    using home = scratch();
+    await using watched = await watching(store.root, home);
+    await ready(watched);
+    const away = join(store.root, 'away');
+    renameSync(join(store.root, 'coordination'), away);
+    await watched.until('not known', (shown) => unreadOf(shown) === 'unknown', 'codex');
+    watched.poll();
+    renameSync(away, join(store.root, 'coordination'));
+    await watched.until('2 again', (shown) => unreadOf(shown) === '2', 'codex');
+    message(store, 'codex', 'msg_a');
+    await until('what came', () => watched.told('codex').length > 0);
+    assert.deepEqual(watched.told('codex'), ['new msg_a']);
+  });
+
   test('a restart while the journal is off forgets nothing', async () => {
     using store = brainclaw();
     using home = scratch();

@@ -102,18 +102,6 @@ export function brainclawSource(options: BrainclawOptions): BrainclawSource {
     options.changed?.();
   }
 
-  /** Those that only the part has which is not known now stay. */
-  function agentsIn({ work, mail: inboxes }: Seen): readonly string[] {
-    const names = new Set([...(inboxes?.keys() ?? []), ...(work?.agents.keys() ?? [])]);
-    for (const [agent, { work: before, inbox }] of shares) {
-      if (agent === BOARD) continue;
-      const hadWork = before === null ? looked.get(agent)?.isKept === true : before.length > 0;
-      if (work === null && hadWork) names.add(agent);
-      if (mail && inboxes === null && inbox !== null) names.add(agent);
-    }
-    return [...names].sort();
-  }
-
   function doubt(agents: Iterable<string>): void {
     if (doubted === 'all') return;
     doubted ??= new Set();
@@ -279,6 +267,11 @@ export function brainclawSource(options: BrainclawOptions): BrainclawSource {
       lookAgain();
     });
   }
+}
+
+/** Everybody who has an inbox or work. Who had and is not known to have is kept by its looks. */
+function agentsIn({ work, mail }: Seen): readonly string[] {
+  return [...new Set([...(mail?.keys() ?? []), ...(work?.agents.keys() ?? [])])].sort();
 }
 
 function agentsOf(shares: ReadonlyMap<string, Share>): readonly string[] {
