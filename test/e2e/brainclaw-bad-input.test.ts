@@ -12,8 +12,8 @@ interface Board {
 
 /** What is wrong beside what is wrong in the data. */
 async function looked(store: Store): Promise<{ readonly board: Board; readonly examined: Examined }> {
-  const board = await brainclawCli(store)(['board', '--json']);
-  const doctor = await brainclawCli(store)(['doctor', '--json']);
+  const run = brainclawCli(store);
+  const [board, doctor] = await Promise.all([run(['board', '--json']), run(['doctor', '--json'])]);
   assert.deepEqual([board.code, doctor.code], [0, 1], `${board.err}${doctor.err}`);
   return { board: board.json<Board>(), examined: doctor.json<Examined>() };
 }
