@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
 import { realDisk } from '../../core/state/index.ts';
@@ -29,6 +29,8 @@ test('how far a project was read is kept beside nothing of its store, and who ha
   assert.deepEqual(place.json(FILE), { store: '/w/lab/.brainclaw', cursor: cursor(3) });
   save(cursor(4));
   cursors[Symbol.dispose]();
+  const [made = ''] = readdirSync(place.at('brainclaw'));
+  assert.equal(made, 'bc-lab.cursor.json');
   const again = opened(place).cursors;
   assert.equal(again.holder('bc-lab'), '/w/lab/.brainclaw');
   assert.deepEqual(again.of('bc-lab', '/w/lab/.brainclaw').load(), cursor(4));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { type Cursor, cursorIn } from '../../core/sources/brainclaw/index.ts';
-import { ensurePrivateDir, readPrivate, stemOf, writeAtomically } from '../../core/state/index.ts';
+import { ensurePrivateDir, readPrivate, stemOf, sweepTemps, writeAtomically } from '../../core/state/index.ts';
 import type { Machine } from './machine.ts';
 
 /** How far each project was read, and which store had which id: derived, so that losing it costs nothing (brainclaw contract 9). */
@@ -58,6 +58,7 @@ export function openCursors(state: string, machine: Pick<Machine, 'disk' | 'rand
       return typeof store === 'string' ? store : null;
     },
     of: (source, store) => {
+      sweepTemps(disk, pathOf(source)); // of one that was killed while it wrote
       const kept = read(source);
       const cursor = kept?.store === store ? cursorIn(kept.cursor) : null;
       if (kept?.store !== store) save(source, store, null); // the id is its from now on
