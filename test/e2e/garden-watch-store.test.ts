@@ -10,6 +10,7 @@ import { drain, enqueue, upsert } from '../../core/sources/garden/index.ts';
 import { doorbell, type Garden, garden, handAt, idOf } from '../kit/garden-store.ts';
 import { gardenHome, mailOf, personaOf, toldOf } from '../kit/garden-watch.ts';
 import { needs } from '../kit/require.ts';
+import { CHANGES, OPENS_TO_WRITE } from '../kit/strace.ts';
 import { until } from '../kit/until.ts';
 
 const WRITER = fileURLToPath(import.meta.resolve('../kit/garden-writer.ts'));
@@ -51,10 +52,6 @@ async function traced(pid: number, path: string): Promise<AsyncDisposable & { en
   };
   return { end, [Symbol.asyncDispose]: end };
 }
-
-const CHANGES =
-  /^\d+ +(?:<\.\.\. )?(write|pwrite64|writev|pwritev2?|rename(?:at2?)?|unlink(?:at)?|link(?:at)?|symlink(?:at)?|mkdir(?:at)?|rmdir|f?chmod(?:at2?)?|f?l?chown(?:at)?|f?truncate|utime\w*|futimesat|creat|mknod(?:at)?|f?setxattr|copy_file_range|sendfile|fallocate)\b/;
-const OPENS_TO_WRITE = /^\d+ +open(?:at2?)?\(.*O_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND)/;
 
 test('garden check 3: while others send, ring and read, the watcher changes nothing in the store', async (t) => {
   if (needs(t, spawnSync('strace', ['-V']).status === 0 ? null : 'strace: apt-get install strace')) return;

@@ -326,6 +326,31 @@ describe('levels and looks cost little', () => {
     assert.ok(calls() > 0, 'what is old is read again');
   });
 
+  test('while it can not be read a notice has it read again, and all are woken once it can', async () => {
+    using store = brainclaw();
+    const { source, look, clock } = rig(store);
+    const all = (await source.personas(never)).map(({ address }) => address);
+    const woken: string[] = [];
+    using _ = source.hints?.((address) => void woken.push(address)) ?? { [Symbol.dispose]: () => {} };
+    await clock.advance(2);
+    for (const address of all) await look(address);
+    woken.length = 0;
+    renameSync(join(store.root, 'coordination'), join(store.root, 'away'));
+    renameSync(store.journal, `${store.journal}.parked`);
+    await until('the outage', () => {
+      void clock.advance(2);
+      return woken.includes(BOARD);
+    });
+    await fails(() => look());
+    woken.length = 0;
+    renameSync(`${store.journal}.parked`, store.journal);
+    await until('all', () => {
+      void clock.advance(1);
+      return all.every((address) => woken.includes(address));
+    });
+    assert.ok(clock.monotonic() < 9000, 'the timer had nothing to do with it');
+  });
+
   test('where nothing is watched, it is looked at every 10 s, and who has something new is woken', async () => {
     using store = brainclaw();
     const { source, look, clock } = rig(store, { statOnly: true });

@@ -9,7 +9,7 @@ import { type Cursor, type Seed, type Sheet, sheetOf } from './read/index.ts';
 import { type Changes, watchStore } from './source-changes.ts';
 import { agentSaid, agentShare, boardSaid, boardShare, type Said, type Share, sameShare } from './source-looks.ts';
 import { BOARD, BRAINCLAW, type BrainclawOptions, type BrainclawSource, sourceIdOf } from './source-options.ts';
-import { keepStore, type Seen } from './source-store.ts';
+import { type JournalName, keepStore, type Seen } from './source-store.ts';
 
 const WAKE_AFTER_MS = 2;
 /** What is there and was not listed is looked for again. */
@@ -28,8 +28,8 @@ const FILE_NAME = /^[\w-]+$/;
 interface Looked {
   readonly share: Share;
   readonly unread: Look['unread'];
-  /** Its watch knew the set that it was told of. */
-  readonly isSettled: boolean;
+  /** Its watch knew that it is of this journal; null: it did not. */
+  readonly settled: JournalName | null;
   readonly isKept: boolean;
 }
 
@@ -103,9 +103,7 @@ export function brainclawSource(options: BrainclawOptions): BrainclawSource {
   }
 
   function doubt(agents: Iterable<string>): void {
-    if (doubted === 'all') return;
-    doubted ??= new Set();
-    for (const agent of agents) doubted.add(agent);
+    if (doubted !== 'all') doubted = new Set([...(doubted ?? []), ...agents]);
     timers.in(WAKE_AFTER_MS, 'read', census);
   }
 
@@ -155,11 +153,15 @@ export function brainclawSource(options: BrainclawOptions): BrainclawSource {
     if (changes !== null) timers.in(SAVE_AFTER_MS, 'cursor', save);
   }
 
+  function isSettled(before: Looked | undefined): boolean {
+    return before !== undefined && before.settled !== null && before.settled === store.last?.journal;
+  }
+
   /** Not before every watch knows the journal that the cursor is of: else a restart would take one for the other. */
   function save(): void {
     const cursor = store.last?.view?.replay.cursor ?? null;
     if (cursor === null || isSame(cursor, saved)) return;
-    const isTold = [...shares.keys()].every((address) => looked.get(address)?.isSettled === true);
+    const isTold = [...shares.keys()].every((address) => isSettled(looked.get(address)));
     if (!isTold) {
       saveLater();
       return;
@@ -186,7 +188,8 @@ export function brainclawSource(options: BrainclawOptions): BrainclawSource {
     const share = shares.get(address) ?? agentShare(seen, address);
     const said = saidTo(address, from, seen, share);
     const { epoch, items, unread, vital, isKept } = said;
-    looked.set(address, { share, unread, isSettled: from.is === 'known' && !said.isOther, isKept });
+    const settled = from.is === 'known' && !said.isOther ? seen.journal : null;
+    looked.set(address, { share, unread, settled, isKept });
     if (said.isOther && wakes !== null) timers.in(WAKE_AFTER_MS, `look ${address}`, () => wakes?.(address));
     if (said.isMissed && wakes !== null) timers.in(MISSED_AFTER_MS, `missed ${address}`, () => doubt([address]));
     return { at: clock.now(), unread, urgent: exactly(0), vital, evidence: { is: 'set', epoch, items } };
@@ -204,7 +207,7 @@ export function brainclawSource(options: BrainclawOptions): BrainclawSource {
     }
     for (const [address, share] of shares) {
       const before = looked.get(address);
-      const isKnown = before !== undefined && before.share === share && before.isSettled;
+      const isKnown = before !== undefined && before.share === share && isSettled(before);
       of.set(address, isKnown ? { unread: before.unread, urgent: exactly(0) } : NOT_KNOWN);
     }
     return { at: clock.now(), of, cursor: null };
