@@ -438,6 +438,50 @@ describe('what can not be read', () => {
   });
 });
 
+test('started and stopped again and again while records and mail come, and the journal is parked between: each thing is told once', async () => {
+  using store = brainclaw();
+  using home = scratch();
+  store.step(1);
+  {
+    await using first = await watching(store.root, home);
+    await first.until('the board', (shown) => unreadOf(shown) === '20');
+    await first.until('codex', (shown) => unreadOf(shown) === '2', 'codex');
+  }
+  const messages: string[] = [];
+  const items: string[] = [];
+  let seq = 361;
+  const put = (more: readonly string[]): void => {
+    appendFileSync(store.event(LAST), more.join(''));
+  };
+  for (let round = 0; round < 8; round += 1) {
+    await using watched = await watching(store.root, home);
+    if (round % 2 === 0) await ready(watched, `${20 + items.length}`);
+    for (let n = 0; n < 5; n += 1) {
+      const id = `${round}_${n}`;
+      put([state(seq, `act_${id}`, { agent: 'codex' })]);
+      seq += 1;
+      items.push(`act_${id}`);
+      message(store, 'codex', `msg_${id}`, {}, n % 2 === 0);
+      messages.push(`msg_${id}`);
+      if (n === 2 && round % 3 === 1) {
+        renameSync(store.journal, `${store.journal}.parked`);
+        await sleep(round);
+        renameSync(`${store.journal}.parked`, store.journal);
+      }
+      await sleep(n);
+    }
+  }
+  await using last = await watching(store.root, home);
+  await until('all', () => last.told().length >= items.length && last.told('codex').length >= 2 * items.length);
+  assert.deepEqual([...last.told()].sort(), items.map((id) => `new state:${id}`).sort());
+  const expected = [...items.map((id) => `action state:${id}`), ...messages.map((id) => `new ${id}`)];
+  assert.deepEqual([...last.told('codex')].sort(), expected.sort());
+  for (const address of ['', 'codex']) {
+    const ids = last.events(address).map(({ event_id: id }) => id);
+    assert.equal(new Set(ids).size, ids.length);
+  }
+});
+
 test('the numbers are those of a reader that starts now', async () => {
   using store = brainclaw();
   using home = scratch();
