@@ -280,6 +280,9 @@ test('a board that can not be had says why and stays; it is asked for once a cha
   of.store.step(1);
   await page.locator('.note', { hasText: 'Not to be had now: the disk is full; make room' }).waitFor(WAIT);
   assert.equal(await totalOf(page, 'attention'), 20, 'what was seen stays');
+  await of.home.run(['send', '--to', 'ada', '--from', 'bo', 'hello']);
+  await page.locator('.card[data-id="ada"]').waitFor(WAIT);
+  assert.ok(asked <= 10, `with a status, not in between: ${asked}`);
   await page.unroute('**/api/brainclaw/**');
   asked = 0;
   of.store.step(2);
@@ -287,7 +290,7 @@ test('a board that can not be had says why and stays; it is asked for once a cha
   assert.equal(await page.locator('.note').isVisible(), false);
   await page.clock.install();
   await page.clock.fastForward(600_000);
-  await page.locator('[data-slot="fresh"]', { hasText: /1\d min ago/ }).waitFor(WAIT);
+  await page.locator('.project [data-slot="fresh"]', { hasText: /1\d min ago/ }).waitFor(WAIT);
   assert.ok(asked <= 2, `asked ${asked} times for one change, and ten minutes without any`);
 });
 
