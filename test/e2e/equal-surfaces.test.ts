@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -12,15 +14,18 @@ import { type Desktop, desktopMissing, type MenuEntry, startDesktop } from '../k
 import { type FakeHive, fakeHive } from '../kit/fake-hive.ts';
 import { type Garden, garden, handAt } from '../kit/garden-store.ts';
 import { needs } from '../kit/require.ts';
+import { scratch } from '../kit/scratch.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 
-/** Two personas of a far hive, one of the local one, and a citizen of a garden. */
+/** Two personas of a far hive, one of the local one, a citizen of a garden, and the board of a project. */
 const FAR = ['ada', 'bo'] as const;
 const LOCAL = 'cy';
 const CITIZEN = '20260614T100037-aaaaaa';
 const GARDEN = `garden-${CITIZEN}` as const;
 const LABEL = 'pi · river';
-const ALL = [...FAR, `local-${LOCAL}`, GARDEN] as const;
+const BOARD = 'bc-prj_1';
+const FOLDER = 'lab';
+const ALL = [...FAR, `local-${LOCAL}`, GARDEN, BOARD] as const;
 type Id = (typeof ALL)[number];
 
 const isFar = (id: Id): id is (typeof FAR)[number] => FAR.some((name) => name === id);
@@ -55,9 +60,9 @@ interface Picture {
 
 /** What is true, kept as simply as it can be. */
 class Model {
-  readonly #inHive: Record<Id, number> = { ada: 0, bo: 0, 'local-cy': 0, [GARDEN]: 0 };
+  readonly #inHive: Record<Id, number> = { ada: 0, bo: 0, 'local-cy': 0, [GARDEN]: 0, [BOARD]: 0 };
   /** Null: not looked at since the start. */
-  readonly #seen: Record<Id, number | null> = { ada: 0, bo: 0, 'local-cy': 0, [GARDEN]: 0 };
+  readonly #seen: Record<Id, number | null> = { ada: 0, bo: 0, 'local-cy': 0, [GARDEN]: 0, [BOARD]: 0 };
   readonly muted = new Set<Id>();
   readonly hidden = new Set<Id>();
   isBroken = false;
@@ -147,8 +152,10 @@ function ofTable(text: string): Picture {
   };
 }
 
-/** By what a row is called: local personas by their bare names, a citizen by its backend and folder. */
-const ID_OF: Readonly<Record<string, Id>> = { ada: 'ada', bo: 'bo', [LOCAL]: `local-${LOCAL}`, [LABEL]: GARDEN };
+/** By what a row is called: local personas by their bare names, a citizen by backend and folder, a board by its folder. */
+const ID_OF: Readonly<Record<string, Id>> = {
+  ...{ ada: 'ada', bo: 'bo', [LOCAL]: `local-${LOCAL}`, [LABEL]: GARDEN, [FOLDER]: BOARD },
+};
 
 /** Rows as a person reads them. */
 function ofMenu(entries: readonly MenuEntry[]): Picture {
@@ -157,7 +164,7 @@ function ofMenu(entries: readonly MenuEntry[]): Picture {
     return Number(/(\d+)\+? unread/.exec(text)?.[1] ?? 0);
   };
   const rows = entries.flatMap(({ label }) => {
-    const found = /^(ada|bo|cy|pi · river) - (.*)$/.exec(label);
+    const found = /^(ada|bo|cy|pi · river|lab) - (.*)$/.exec(label);
     return found === null ? [] : [[ID_OF[found[1] ?? ''] ?? '', found[2] ?? ''] as const];
   });
   const isDown = (news: string): boolean => /\bDOWN\b/.test(news);
@@ -169,7 +176,7 @@ function ofMenu(entries: readonly MenuEntry[]): Picture {
 }
 
 async function ofPage(page: Page): Promise<Picture> {
-  const cards = await page.locator('.card:visible').evaluateAll((all) =>
+  const cards = await page.locator('.card:visible, .project:visible').evaluateAll((all) =>
     all.map((card) => ({
       id: card.getAttribute('data-id') ?? '',
       unread: card.querySelector('[data-slot="unread"]')?.textContent ?? '',
@@ -236,12 +243,49 @@ const sorted = ({ personas, unread }: Picture): Picture => ({
   unread,
 });
 
+/** A project that asks for a person as often as it is told to. */
+interface AskingProject {
+  ask(): void;
+  /** Nothing is asked any more. */
+  settle(): void;
+}
+
+function askingProject(folder: string): AskingProject {
+  const events = join(folder, '.brainclaw', 'events');
+  mkdirSync(events, { recursive: true });
+  writeFileSync(join(folder, '.brainclaw', 'config.yaml'), 'project_id: prj_1\n');
+  const open: string[] = [];
+  let seq = 0;
+  const write = (said: object): void => {
+    seq += 1;
+    const record = { v: 2, seq, ts: '2026-06-14T01:00:37.000Z', writer: 'w_7-abcdef', agent: 'pi', ...said };
+    appendFileSync(join(events, 'seg-00000001.jsonl'), `\n${JSON.stringify(record)}\n`);
+  };
+  write({ action: 'journal_note', item_type: 'journal', payload: { kind: 'registry_genesis' } });
+  return {
+    ask() {
+      const item = { item_type: 'candidate', item_id: `cnd_${seq}` };
+      open.push(item.item_id);
+      write({
+        action: 'create',
+        ...item,
+        entity_rev: 1,
+        payload: { type: 'trap', text: 'keep it?', status: 'pending' },
+      });
+    },
+    settle() {
+      for (const item_id of open.splice(0)) write({ action: 'delete', item_type: 'candidate', item_id, entity_rev: 2 });
+    },
+  };
+}
+
 interface Rig {
   readonly desktop: Desktop;
   readonly page: Page;
   readonly home: TrayHome;
   readonly hive: FakeHive;
   readonly store: Garden;
+  readonly project: AskingProject;
   readonly start: () => Promise<TrayProcess>;
 }
 
@@ -311,15 +355,18 @@ async function run(home: TrayHome, args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-async function carryOut(act: Act, tray: TrayProcess, { home, hive, store }: Rig) {
+async function carryOut(act: Act, tray: TrayProcess, { home, hive, store, project }: Rig) {
   switch (act.is) {
     case 'arrive':
-      if (act.persona === GARDEN) enqueue(handAt({ now: new Date().toISOString() }), store.places, CITIZEN, 'hello\n');
+      if (act.persona === BOARD) project.ask();
+      else if (act.persona === GARDEN)
+        enqueue(handAt({ now: new Date().toISOString() }), store.places, CITIZEN, 'hello\n');
       else if (isFar(act.persona)) hive.deliver(act.persona);
       else await run(home, ['send', '--to', LOCAL, '--from', 'me', 'hello']);
       return;
     case 'read':
-      if (act.persona === GARDEN) await drain(handAt(), store.places, CITIZEN, new AbortController().signal);
+      if (act.persona === BOARD) project.settle();
+      else if (act.persona === GARDEN) await drain(handAt(), store.places, CITIZEN, new AbortController().signal);
       else if (isFar(act.persona)) hive.markRead(act.persona);
       else await tray.post('/api/v1/actions/read', { persona: act.persona });
       return;
@@ -350,8 +397,11 @@ test('tray, page, JSON, stream, metrics and command line are equal at every quie
       using store = garden();
       const hand = handAt({ now: '2026-06-14T01:00:37.000Z', hex: ['aaaaaa'] });
       upsert(hand, store.places, { backend: 'pi', nativeSessionId: 'n', cwd: '/fields/river' });
+      using place = scratch();
+      const project = askingProject(place.at(FOLDER));
       const settings = {
         primary: { is: 'kijito', base: hive.url },
+        brainclaw: { is: 'on', projects: [place.at(FOLDER)] },
         garden: { is: 'auto', store: store.store },
         ...{ pollSeconds: 1, alertAfter: 1, holdSeconds: 1 },
       };
@@ -362,7 +412,7 @@ test('tray, page, JSON, stream, metrics and command line are equal at every quie
       const page = await browser.newPage();
       try {
         const start = () => home.start(['--port', port, '--no-notifications'], { DBUS_SESSION_BUS_ADDRESS });
-        await live({ desktop, page, home, hive, store, start }, history);
+        await live({ desktop, page, home, hive, store, project, start }, history);
       } finally {
         await page.close();
       }
