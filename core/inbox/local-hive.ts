@@ -1,6 +1,15 @@
 import { type Count, exactly, type Instant, isoOf, sameName } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
-import { clearStamps, type Database, groupCommit, migrate, pendingDirOf, transaction } from '../state/index.ts';
+import {
+  atOnceOrAfterInput,
+  clearStamps,
+  type Database,
+  groupCommit,
+  type Later,
+  migrate,
+  pendingDirOf,
+  transaction,
+} from '../state/index.ts';
 import { expiryOf, sweeping } from './expiry.ts';
 import type { Items } from './item.ts';
 import { openItems } from './items.ts';
@@ -19,7 +28,7 @@ export interface LocalHiveOptions {
   /** How much of a message `window` and `list` show, in code points; null: none of it. */
   readonly contentChars: number | null;
   /** When the writes of one turn are committed; see `groupCommit`. */
-  readonly later?: (run: () => void) => void;
+  readonly later?: Later;
 }
 
 export interface Sent {
@@ -114,11 +123,13 @@ const NONE: Level = { unread: exactly(0), urgent: exactly(0) };
 /** What is sent in a crowd is told of together: so much later for each mail of its first group, and so much at most. */
 const CROWD_MS = 5;
 const MOST_CROWD_MS = 50;
+/** So long a crowd of senders waits for those who are about to come again: a flush takes as long. */
+const PATIENCE_MS = 0.5;
 /** Rows deleted in one transaction, so that no writer waits long. */
 const REAP_AT_ONCE = 1000;
 
 export function openLocalHive(options: LocalHiveOptions): LocalHive {
-  const { db, clock, log, contentChars, later } = options;
+  const { db, clock, log, contentChars, later = atOnceOrAfterInput(PATIENCE_MS) } = options;
   migrate(db, 'inbox', INBOX_SCHEMA);
   const expiry = expiryOf(db);
   const sweep = sweeping(db, expiry, clock, log);

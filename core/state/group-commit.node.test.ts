@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { groupCommit } from './group-commit.node.ts';
+import { atOnceOrAfterInput, groupCommit } from './group-commit.node.ts';
 
 test('the first job of a turn is committed at once, the others of the turn together; all are answered in order', async () => {
   const commits: number[] = [];
@@ -230,6 +230,70 @@ describe('by default', () => {
     assert.deepEqual([seen, other.seen], [['commit a'], ['commit b']]);
     assert.deepEqual(await Promise.all(answers), ['a', 'b']);
   });
+});
+
+describe('with patience', () => {
+  function recorded(patienceMs: number) {
+    const seen: string[] = [];
+    const group = groupCommit((jobs: readonly string[]) => {
+      seen.push(jobs.join(' '));
+      return jobs;
+    }, atOnceOrAfterInput(patienceMs));
+    return { seen, add: group.add };
+  }
+  const turns = async (): Promise<void> => {
+    for (let n = 0; n < 5; n += 1) await new Promise(setImmediate);
+  };
+
+  test('a crowd waits over turns for as many as came before', async () => {
+    const { seen, add } = recorded(60_000);
+    const answers = ['a', 'b', 'c', 'd'].map(add);
+    await turns();
+    assert.deepEqual(seen.splice(0), ['a', 'b c d']);
+    for (const job of ['e', 'f', 'g']) {
+      assert.deepEqual(seen, []);
+      answers.push(add(job));
+      await turns();
+    }
+    assert.deepEqual(seen, ['e f g']);
+    assert.equal((await Promise.all(answers)).length, 7);
+  });
+
+  test('it waits no longer than it has', async () => {
+    const { seen, add } = recorded(2);
+    await Promise.all(['a', 'b', 'c'].map(add));
+    assert.equal(await add('d'), 'd');
+    assert.deepEqual(seen, ['a', 'b c', 'd']);
+  });
+
+  test('whoever comes alone after that waits for nobody', async () => {
+    const { seen, add } = recorded(2);
+    await Promise.all(['a', 'b', 'c'].map(add));
+    await add('d');
+    await turns();
+    void add('e');
+    assert.deepEqual(seen, ['a', 'b c', 'd', 'e']);
+  });
+});
+
+test('a group is full with as many as the largest of the last eight had', async () => {
+  const begun: { readonly run: () => void; readonly isFull: () => boolean }[] = [];
+  const group = groupCommit(
+    (jobs: readonly string[]) => jobs,
+    (run, { isFull }) => begun.push({ run, isFull }),
+  );
+  const commit = (...jobs: readonly string[]): readonly boolean[] => {
+    const full = jobs.map((job) => {
+      void group.add(job);
+      return begun.at(-1)?.isFull() === true;
+    });
+    begun.at(-1)?.run();
+    return full;
+  };
+  assert.deepEqual(commit('a', 'b', 'c'), [true, true, true]);
+  assert.deepEqual(commit('a', 'b', 'c', 'd'), [false, false, true, true]);
+  for (let n = 0; n < 8; n += 1) assert.deepEqual(commit('alone'), [false]);
+  assert.deepEqual(commit('alone'), [true]);
 });
 
 test('with a schedule of its own nothing is committed before that says so, and it is asked once a group', async () => {

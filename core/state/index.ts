@@ -12,7 +12,7 @@ export { ownDirs } from './dirs.node.ts';
 export { type Dirs, dirsOf, type Surroundings } from './dirs.ts';
 export { realDisk } from './disk.node.ts';
 export type { Disk } from './disk.ts';
-export { type GroupCommit, groupCommit } from './group-commit.node.ts';
+export { atOnceOrAfterInput, type GroupCommit, groupCommit, type Later } from './group-commit.node.ts';
 export { errnoOf, ioFault, refusal } from './io-fault.ts';
 export { kijitoEventsPaths, kijitoStatePaths } from './kijito-path.ts';
 export { type Lock, type LockWay, lockFile } from './lock.node.ts';

@@ -1,7 +1,7 @@
 import { type Event, isMail, stamper } from '../../events/index.ts';
 import { Fault, faultOf, type Known, type KnownSet, type PersonaId } from '../../model/index.ts';
 import type { Clock, Clocks } from '../../ports/index.ts';
-import { type Database, type Disk, groupCommit, migrate } from '../../state/index.ts';
+import { type Database, type Disk, groupCommit, type Later, migrate } from '../../state/index.ts';
 import { EMPTY_TAIL, type Sink, type Taken } from '../sink.ts';
 import type { Rotation } from './event-file.ts';
 import { type Entry, type EntryEvent, openJournal } from './journal.ts';
@@ -25,7 +25,7 @@ export interface OutboxOptions {
   readonly rotation?: Rotation;
   readonly retention?: Retention;
   /** When the takes of one turn are committed; see `groupCommit`. */
-  readonly later?: (run: () => void) => void;
+  readonly later?: Later;
 }
 
 /**
