@@ -1,6 +1,7 @@
 /**
  * Reads the journal of a store in a process of its own, so that nothing is compiled or in memory yet, and says on stdout
- * what that cost: `journal` as the observer does it, `parse` with no more than JSON.parse for each line.
+ * what that cost: `journal` as the observer does it, `parse` the least that must be done: the lines are
+ * read, and each is parsed.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,6 +20,7 @@ export interface Cost {
   readonly holds: number;
 }
 
+const NEWLINE = 0x0a;
 const [how = '', store = ''] = process.argv.slice(2);
 const events = join(store, 'events');
 const empty = inUse();
@@ -45,10 +47,14 @@ function byParse() {
   let records = 0;
   for (const name of readdirSync(events).sort()) {
     if (!name.endsWith('.jsonl')) continue;
-    for (const line of readFileSync(join(events, name), 'utf8').split('\n')) {
-      if (line === '') continue;
-      JSON.parse(line);
-      records += 1;
+    const bytes = readFileSync(join(events, name));
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+      if (end > start) {
+        JSON.parse(bytes.toString('utf8', start, end));
+        records += 1;
+      }
+      start = end + 1;
     }
   }
   return { records, attention: 0, entities: 0, of: null };
