@@ -153,7 +153,7 @@ describe('hivebar brainclaw act', () => {
 });
 
 describe('the action brainclaw of a tray process', () => {
-  test('the board follows the record, not the answer', async () => {
+  test('conformance 5: the board follows the record, not the answer', async () => {
     using store = brainclaw();
     using files = scratch();
     using home = homeOf(store, true);

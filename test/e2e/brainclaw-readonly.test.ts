@@ -98,7 +98,7 @@ test('brainclaw check 8: while three others write, the watcher changes nothing, 
   assert.deepEqual(lines.filter((text) => text !== '').sort(), appended.sort());
 
   // It was no idle watcher: all of it was told, once each.
-  const told = JSON.parse(watcher.stdout().split('\n')[1] ?? '') as Readonly<Record<string, readonly string[]>>;
+  const told = JSON.parse(watcher.stdout().split('\n').at(-2) ?? '') as Readonly<Record<string, readonly string[]>>;
   const pending = AGENTS.flatMap((_, w) =>
     range(count).flatMap((n) => (n % 2 === 0 ? [`new state:act_writer${w}_${n}`] : [])),
   );
