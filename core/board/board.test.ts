@@ -122,6 +122,12 @@ test('mail counts as an event only when it was told, not when it was seen', () =
   assert.equal(only(board.snapshot()).lastMailAt, 9);
 });
 
+test('the time of mail is the one of its line, whenever the sink took it', () => {
+  const board = boardOf(join('ada'));
+  board.put({ ...(mail('ada', 9, 41) as Extract<Fact, { is: 'told' }>), at: 12 });
+  assert.equal(only(board.snapshot()).lastMailAt, 9);
+});
+
 test('S2: after an outage the first good look with nothing unread shows UP again, and says so to every surface', async () => {
   const board = boardOf(join('ada'), look('ada', 1, 0), down('ada', 2));
   const seen: string[] = [];

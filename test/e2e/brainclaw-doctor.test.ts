@@ -13,7 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { brainclawCli, type Examined, type Finding } from '../kit/brainclaw-cli.ts';
+import type { Finding } from '../../app/cli/brainclaw/doctor/index.ts';
+import { brainclawCli, type Examined } from '../kit/brainclaw-cli.ts';
 import { brainclaw, ended, LAST, line, type Store } from '../kit/brainclaw-store.ts';
 import { scratch } from '../kit/scratch.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Finding } from '../../app/cli/brainclaw/doctor/index.ts';
 import { type Cli, startCli } from './process.ts';
 import { programEntry } from './program.ts';
 import type { Scratch } from './scratch.ts';
@@ -76,13 +77,6 @@ export interface TailLine {
 
 export const tailLines = (cli: Cli): readonly TailLine[] => cli.lines.map((line) => JSON.parse(line) as TailLine);
 
-export interface Finding {
-  readonly is: 'defect' | 'note';
-  readonly what: string;
-  readonly count: number;
-  readonly says: string;
-  readonly where: readonly string[];
-}
 export interface Examined {
   readonly clean: boolean;
   readonly journal: { readonly records: number; readonly checkpoints: readonly string[] } | null;
