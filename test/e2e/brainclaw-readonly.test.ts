@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -10,6 +9,7 @@ import { brainclaw, ended, LAST, type Store } from '../kit/brainclaw-store.ts';
 import { needs } from '../kit/require.ts';
 import { scratch } from '../kit/scratch.ts';
 import { CHANGES, LOCKS, OPENS_TO_WRITE, STARTS, straced } from '../kit/strace.ts';
+import { toldLines } from '../kit/told-lines.ts';
 import { until } from '../kit/until.ts';
 
 const kit = (name: string): string => fileURLToPath(import.meta.resolve(`../kit/${name}.ts`));
@@ -38,26 +38,8 @@ function treeOf({ root }: Store): ReadonlyMap<string, string> {
 type Wrote = readonly ['line', text: string] | readonly ['file', name: string, text: string];
 
 /** Another program at work, to its end. */
-async function writes(
-  store: Store,
-  name: string,
-  first: number,
-  count: number,
-  agent: string,
-): Promise<readonly Wrote[]> {
-  const argv = [kit('brainclaw-writer'), store.root, LAST, name, `${first}`, `${count}`, `${PAUSE_MS}`, agent];
-  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-  });
-  const [code] = (await once(child, 'close')) as [number];
-  assert.equal(code, 0);
-  return said
-    .split('\n')
-    .slice(0, -1)
-    .map((text) => JSON.parse(text) as Wrote);
-}
+const writes = (store: Store, name: string, first: number, count: number, agent: string): Promise<readonly Wrote[]> =>
+  toldLines<Wrote>([kit('brainclaw-writer'), store.root, LAST, name, `${first}`, `${count}`, `${PAUSE_MS}`, agent]);
 
 test('brainclaw check 8: while three others write, the watcher changes nothing, locks nothing and starts nothing', async (t) => {
   if (needs(t, spawnSync('strace', ['-V']).status === 0 ? null : 'strace: apt-get install strace')) return;

@@ -11,6 +11,7 @@ import { doorbell, type Garden, garden, handAt, idOf } from '../kit/garden-store
 import { gardenHome, mailOf, personaOf, toldOf } from '../kit/garden-watch.ts';
 import { needs } from '../kit/require.ts';
 import { CHANGES, OPENS_TO_WRITE } from '../kit/strace.ts';
+import { toldLines } from '../kit/told-lines.ts';
 import { until } from '../kit/until.ts';
 
 const WRITER = fileURLToPath(import.meta.resolve('../kit/garden-writer.ts'));
@@ -20,21 +21,8 @@ const never = new AbortController().signal;
 type Did = readonly [what: 'sent' | 'rang' | 'read', gardenId: string, stem: string];
 
 /** Another program at work, to its end. */
-async function write(store: Garden, how: readonly number[], citizens: readonly string[]): Promise<readonly Did[]> {
-  const child = spawn(process.execPath, [WRITER, store.store, ...how.map(String), ...citizens], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-  });
-  const [code] = (await once(child, 'close')) as [number];
-  assert.equal(code, 0);
-  return said
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Did);
-}
+const write = (store: Garden, how: readonly number[], citizens: readonly string[]): Promise<readonly Did[]> =>
+  toldLines<Did>([WRITER, store.store, ...how.map(String), ...citizens]);
 
 const count = (did: readonly Did[], what: Did[0]): number => did.filter(([one]) => one === what).length;
 
