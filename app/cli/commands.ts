@@ -39,6 +39,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'bare',
     load: () => import('./brainclaw.ts'),
   },
+  daemon: {
+    summary: 'the process that listens for a persona and rings once between its turns',
+    needs: 'bare',
+    load: () => import('./daemon.ts'),
+  },
   tail: {
     summary: "print a persona's events, each once, and follow them",
     needs: 'bare',

@@ -37,6 +37,11 @@ export const FAULTS = {
   'brainclaw-missing': { next: 'install brainclaw, or make the call by hand' },
   'brainclaw-gone': { next: 'run brainclaw mcp in that folder by hand; whether the call was done shows on the board' },
   'brainclaw-refused': { next: 'mend what brainclaw names; it knows a person after brainclaw register-agent NAME' },
+  'daemon-config': { next: 'correct the file, or install the daemon again with hivebar daemon install' },
+  'daemon-runs': { next: 'hivebar daemon status shows it; hivebar daemon shutdown ends it' },
+  'daemon-socket': { next: 'give a shorter HIVEBAR_HOME or XDG_RUNTIME_DIR, and see who owns that directory' },
+  'daemon-gone': { next: 'start it with hivebar daemon run, or see hivebar daemon list' },
+  'daemon-refused': { next: 'look at the log of the daemon; start it again when it is of another version' },
   usage: { next: 'see --help' },
   internal: { next: 'report this with the log' },
 } as const satisfies Record<string, { next: string }>;

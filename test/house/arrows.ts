@@ -4,7 +4,8 @@ import type { Import, SourceFile } from './source-file.ts';
 const ROWS: readonly (readonly string[])[] = [
   ['core/model'],
   ['core/ports'],
-  ['core/events', 'core/net', 'core/state', 'core/link'],
+  ['core/events', 'core/net', 'core/state'],
+  ['core/link'],
   ['core/sources', 'core/sinks', 'core/inbox', 'core/board', 'core/history', 'core/daemon'],
   ['core/watch', 'core/hooks', 'core/alarms'],
   [
@@ -34,11 +35,12 @@ const HALLS: readonly string[] = [
 ];
 
 /**
- * Where every file is a door. The compositions: one door would load them all. The directories: `hivebar status` asks
+ * Where every file is a door. The compositions, and what can be asked of a daemon: one door would load them all. The directories: `hivebar status` asks
  * for them, and its start may not pay for the lock and the database behind the room's door.
  */
 const OPEN: readonly string[] = [
   'app/compose',
+  'app/cli/daemon',
   'app/assets.node.ts',
   'app/owner-socket.ts',
   'app/printable.ts',

@@ -1,0 +1,41 @@
+import type { Command, Io } from './command.ts';
+import { usage } from './outcome.ts';
+
+/** What `hivebar daemon VERB` runs. A file is loaded when its verb is said. */
+interface Part {
+  /** How it is called, without the program's name and `daemon`. */
+  readonly usage: string;
+  /** What it does, a line an entry; behind the first come its flags. */
+  readonly about: readonly string[];
+  load(): Promise<{ run(args: readonly string[], io: Io): Promise<number> }>;
+}
+
+const PARTS: Readonly<Record<string, Part>> = {};
+
+const WIDTH = 16;
+
+export const command: Command = {
+  usage: `daemon ${Object.keys(PARTS).join('|')} [flags]`,
+  about: [
+    'A process a persona, which listens to its upstream all the time and rings one doorbell between two turns of its agent.',
+    'It carries no content: what waits, the agent fetches itself with hivebar inbox drain.',
+    '',
+    ...Object.entries(PARTS).flatMap(([verb, { about }]) =>
+      about.map((line, i) => (i === 0 ? `${verb.padEnd(WIDTH)} ${line}` : line)),
+    ),
+    '',
+    '  T-I                tenant and identity, as hivebar daemon list shows them; without it the only one there is',
+    '  --tenant T         the same in two words',
+    '  --identity I',
+    '  --json             for a script',
+  ],
+  examples: [
+    { run: 'hivebar daemon status acme-ada', does: 'its state, what waits, and its last error' },
+    { run: 'hivebar daemon shutdown --tenant acme --identity ada', does: 'ends it within 5 seconds' },
+  ],
+  async run([verb = '', ...args], io) {
+    const part = Object.hasOwn(PARTS, verb) ? PARTS[verb] : undefined;
+    if (part === undefined) throw usage(new Error(`daemon ${verb}: say ${Object.keys(PARTS).join(', ')}`));
+    return await (await part.load()).run(args, io);
+  },
+};

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import type { Random } from '../ports/index.ts';
+import { type Disk, ensurePrivateDir, errnoOf, readPrivate, writeAtomically } from '../state/index.ts';
+import { type DaemonConfig, daemonConfigFault, daemonConfigText, parseDaemonConfig } from './config.ts';
+import { type DaemonPlaces, joinedName } from './places.ts';
+
+/** A configuration has a few hundred bytes, a token 64. */
+const MOST_BYTES = 64 * 1024;
+const TOKEN = /^[0-9a-f]{32,128}$/;
+
+/** A daemon as it was installed, or why nobody can say. */
+export type Installed =
+  | { readonly is: 'good'; readonly name: string; readonly config: DaemonConfig }
+  | { readonly is: 'bad'; readonly name: string; readonly why: string };
+
+/**
+ * What was installed; null: nothing was.
+ * @throws Fault `daemon-config` when it is not what it must be, `unreadable` when it is not ours to read
+ */
+export function readDaemonConfig(disk: Disk, { config: path }: Pick<DaemonPlaces, 'config'>): DaemonConfig | null {
+  const text = textAt(disk, path);
+  return text === null ? null : parseDaemonConfig(text, path);
+}
+
+/** Durable when it returns; the directory is made, 0700. @throws Fault `unwritable` or `no-space` */
+export function writeDaemonConfig(
+  disk: Disk,
+  random: Random,
+  { dir, config: path }: Pick<DaemonPlaces, 'dir' | 'config'>,
+  config: DaemonConfig,
+): void {
+  ensurePrivateDir(disk, dir);
+  writeAtomically(disk, random, path, daemonConfigText(config));
+}
+
+/** What a token file holds; null: it is not there. @throws Fault `daemon-config` or `unreadable` */
+export function readDaemonToken(disk: Disk, path: string): string | null {
+  const token = textAt(disk, path)?.trim() ?? null;
+  if (token !== null && !TOKEN.test(token)) throw daemonConfigFault(path, 'holds no token in hex');
+  return token;
+}
+
+/** A new token of 32 bytes in a token file, 0600. @throws Fault `unwritable` or `no-space` */
+export function writeDaemonToken(disk: Disk, random: Random, path: string): string {
+  const token = random.hex(32);
+  writeAtomically(disk, random, path, `${token}\n`);
+  return token;
+}
+
+/** Everything installed under `daemonsDir`, by name. One that can not be read is there too, with the reason. */
+export function installedDaemons(disk: Disk, dir: string): readonly Installed[] {
+  return namesIn(disk, dir).flatMap((name): readonly Installed[] => {
+    try {
+      const config = readDaemonConfig(disk, { config: join(dir, name, 'daemon.json') });
+      if (config === null) return [];
+      if (joinedName(config) === name) return [{ is: 'good', name, config }];
+      return [{ is: 'bad', name, why: `${join(dir, name)} holds the daemon ${joinedName(config)}` }];
+    } catch (error) {
+      return [{ is: 'bad', name, why: error instanceof Error ? error.message : String(error) }];
+    }
+  });
+}
+
+function namesIn(disk: Disk, dir: string): readonly string[] {
+  try {
+    return disk.files.readdir(dir).toSorted();
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function textAt(disk: Disk, path: string): string | null {
+  const bytes = readPrivate(disk, path, MOST_BYTES);
+  if (bytes === null) return null;
+  if (bytes.length > MOST_BYTES) throw daemonConfigFault(path, `is longer than ${MOST_BYTES} bytes`);
+  return Buffer.from(bytes).toString('utf8');
+}

@@ -1,0 +1,25 @@
+import { statSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { type DaemonName, type DaemonPlaces, type DaemonSurroundings, daemonPlaces } from './places.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * What this process is surrounded by. On Linux the runtime directory of the session stands in for a XDG_RUNTIME_DIR that is
+ * missing: a hook that was started without it must look where the daemon is, which its unit gave it.
+ */
+export function ownSurroundings(env: Env = process.env): DaemonSurroundings {
+  const platform = process.platform === 'darwin' || process.platform === 'win32' ? process.platform : 'linux';
+  const uid = process.getuid?.() ?? null;
+  return { platform, env: withRuntime(env, platform, uid), home: homedir(), cwd: process.cwd(), uid, temp: tmpdir() };
+}
+
+export function ownDaemonPlaces(daemon: DaemonName, env: Env = process.env): DaemonPlaces {
+  return daemonPlaces(daemon, ownSurroundings(env));
+}
+
+function withRuntime(env: Env, platform: DaemonSurroundings['platform'], uid: number | null): Env {
+  if (platform !== 'linux' || uid === null || env.HIVEBAR_HOME || env.XDG_RUNTIME_DIR) return env;
+  const session = `/run/user/${uid}`;
+  return statSync(session, { throwIfNoEntry: false })?.uid === uid ? { ...env, XDG_RUNTIME_DIR: session } : env;
+}
