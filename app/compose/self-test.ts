@@ -1,7 +1,7 @@
 import { type Event, newEventId, wakeClassOf } from '../../core/events/index.ts';
 import { faultOf, isoOf } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
-import type { Persona, Source } from '../../core/sources/index.ts';
+import type { Evidence, Persona, Source } from '../../core/sources/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
 import type { Machine } from './machine.ts';
 import { watchSinks } from './watch-sinks.ts';
@@ -22,8 +22,7 @@ export async function selfTest(
   const peek = async (persona: Persona, who: string): Promise<{ ok: boolean; text: string }> => {
     try {
       const { evidence } = await source.look(persona, { is: 'unset' }, machine.stop);
-      const what = evidence.is === 'log' ? `newest message ${evidence.max}` : `${evidence.items.length} things`;
-      return { ok: true, text: `reachable, ${what}` };
+      return { ok: true, text: `reachable, ${wordsOf(evidence)}` };
     } catch (error) {
       return { ok: false, text: faultOf(error, { is: 'persona', key: who }).explain() };
     }
@@ -58,4 +57,15 @@ function synthetic(persona: Persona, source: Source, machine: Machine): Event {
     event_id: newEventId(name, 0),
     wake_class: wakeClassOf('new'),
   };
+}
+
+function wordsOf(evidence: Evidence): string {
+  switch (evidence.is) {
+    case 'log':
+      return `newest message ${evidence.max}`;
+    case 'set':
+      return `${evidence.items.length} things`;
+    case 'level':
+      return 'counts only';
+  }
 }

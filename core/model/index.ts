@@ -6,4 +6,11 @@ export type { ChangeName, Extra, Known, KnownSet, MailName } from './known.ts';
 export { foldedName, sameName } from './name.ts';
 export { type Reach, type Standing, standing } from './reach.ts';
 export { merged, type Span, spanAround } from './span.ts';
-export { type CitizenReason, type ProjectReason, VITAL_NOT_REPORTED, type Vital, type VitalReason } from './vital.ts';
+export {
+  type CitizenReason,
+  type DaemonReason,
+  type ProjectReason,
+  VITAL_NOT_REPORTED,
+  type Vital,
+  type VitalReason,
+} from './vital.ts';

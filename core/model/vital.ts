@@ -16,11 +16,26 @@ export type ProjectReason =
   | 'seeded'
   | `skipped=${number}`;
 
+/** What may be said of a persona daemon (persona daemon, contract 5). */
+export type DaemonReason =
+  /** Its process ended because somebody wanted it, and nobody starts it. */
+  | 'paused'
+  /** Its stream to the upstream is away, so that what it counted last may be old. */
+  | 'upstream-unreachable'
+  /** It asks the upstream what is pending. */
+  | 'reconciling'
+  | 'heartbeat-late'
+  /** It lives and rings, and nothing is fetched. */
+  | 'drain-stalled'
+  | 'surface-unavailable'
+  /** It gave up: its configuration, its token or its shim is no good. */
+  | 'daemon-failed';
+
 /**
  * What an answer says about the inbox's reader, or about itself. Shown, never an `alert`. The Kijito contract says nothing
  * of it: `not-reported`.
  */
-export type VitalReason = 'not-reported' | CitizenReason | ProjectReason;
+export type VitalReason = 'not-reported' | CitizenReason | ProjectReason | DaemonReason;
 
 export type Vital =
   /** `why`: it lives, and all the same something is to be said of it. */

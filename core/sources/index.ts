@@ -5,6 +5,7 @@ export type {
   Hidden,
   Hole,
   Level,
+  LevelEvidence,
   Levels,
   LogEvidence,
   Look,

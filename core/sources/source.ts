@@ -21,7 +21,12 @@ export type Mark =
   | ({ readonly is: 'known' } & KnownSet);
 
 /** What a look says of the messages themselves. */
-export type Evidence = LogEvidence | SetEvidence;
+export type Evidence = LogEvidence | SetEvidence | LevelEvidence;
+
+/** Nothing but how many there are: no message is ever told, and no position is kept (prism). */
+export interface LevelEvidence {
+  readonly is: 'level';
+}
 
 /** One message, trimmed at the edge: `content` is already cut and cleaned, null when content was not asked for. */
 export interface Row {

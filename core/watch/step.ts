@@ -6,6 +6,7 @@ import type { Look } from '../sources/index.ts';
 import { type Output, offering, SILENT } from './offer.ts';
 import { settle } from './settle.ts';
 import { type Rules, savedOf, type WatchState } from './state.ts';
+import { lookedAtLevel } from './step-level.ts';
 import { lookedAtLog } from './step-log.ts';
 import { lookedAtSet } from './step-set.ts';
 
@@ -47,6 +48,8 @@ function looked(state: WatchState, at: Instant, look: Look, rules: Rules): Outpu
       return lookedAtLog(state, at, look, evidence, rules);
     case 'set':
       return lookedAtSet(state, at, look, evidence, rules);
+    case 'level':
+      return lookedAtLevel(state, at, look, rules);
   }
 }
 
