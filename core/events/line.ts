@@ -1,4 +1,5 @@
 import type { Event } from './event.ts';
+import { TORN } from './torn.ts';
 
 /** Printable ASCII without quote and backslash: JSON for it is itself between quotes. Most text is that, and most time goes here. */
 const PLAIN = /^[ !#-[\]-~]*$/;
@@ -65,7 +66,7 @@ function quote(text: string): string {
   return JSON.stringify(text.toWellFormed()).replace(RAW, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** What a line says, or null when it is no whole event line: torn, empty, or somebody else's. */
+/** What a line says, or null when it is no whole event line: torn, closed after that, empty, or somebody else's. */
 export function eventOf(line: string): Event | null {
   let value: unknown;
   try {
@@ -75,5 +76,6 @@ export function eventOf(line: string): Event | null {
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return null;
   const record = value as Record<string, unknown>;
-  return typeof record.event === 'string' && typeof record.event_id === 'string' ? (value as Event) : null;
+  const { event, event_id } = record;
+  return typeof event === 'string' && event !== TORN && typeof event_id === 'string' ? (value as Event) : null;
 }

@@ -1,6 +1,7 @@
 import { type Files, O } from '../ports/index.ts';
 import type { Event } from './event.ts';
 import { eventOf } from './line.ts';
+import { closingOf } from './torn.ts';
 
 const NEWLINE = 0x0a;
 const CHUNK = 64 * 1024;
@@ -39,19 +40,33 @@ function tailOf(files: Files, fd: number, maxBytes: number, path: string): reado
   return text.split('\n').flatMap((line) => eventOf(line) ?? []);
 }
 
+/** More than this is no line of ours. */
+const LONGEST_TORN = 16 * 1024 * 1024;
+
 /**
- * Cuts what a crash, a full disk or a power cut left behind the last whole line: a torn line, half a character, or a run of
- * NUL bytes. Whole lines are never touched, and after it the file is empty or ends with a newline, so that the next line
- * stands on its own (field report S11). `fd` must be open for reading and writing. Returns how many bytes went.
+ * Mends what a crash, a full disk or a power cut left behind the last whole line. Whole lines are never touched, and after it
+ * the file is empty or ends with a newline, so that the next line stands on its own (field report S11). `fd` must be open for
+ * reading and appending. Returns by how many bytes the file grew; less than 0: so many were cut.
  *
- * Cutting beats closing the torn line with a newline, which would leave half a character in the file for every strict reader to
- * stumble over, for good.
+ * The beginning of a line is closed (`closingOf`). A follower has read it by then: were it cut, `tail -F` would begin the
+ * file anew, or put the next line behind what it has and lose both. What can not be closed (a run of NUL bytes, somebody
+ * else's text) is cut: to close it with a newline would leave it for every strict reader to stumble over.
  */
 export function repairTail(files: Files, fd: number): number {
   const { size } = files.fstat(fd);
   const end = endOfLines(files, fd, size);
-  if (end < size) files.ftruncate(fd, end);
-  return size - end;
+  if (end === size) return 0;
+  const closing = size - end > LONGEST_TORN ? null : closingOf(readRange(files, fd, end, size));
+  if (closing === null) {
+    files.ftruncate(fd, end);
+    return end - size;
+  }
+  for (let done = 0; done < closing.length; ) {
+    const wrote = files.write(fd, closing.subarray(done));
+    if (wrote === 0) throw new Error('the disk takes no more bytes');
+    done += wrote;
+  }
+  return closing.length;
 }
 
 /** The offset behind the last newline in the first `size` bytes; 0 when there is none. */

@@ -67,7 +67,7 @@ const idsOf = (text: string): number[] =>
       return event.id;
     });
 
-test('what a sink wrote it reports when it is opened again: mail only, also from .1, none of a torn line', async () => {
+test('what a sink wrote it reports when it is opened again: mail only, also from .1, and a line that lacks its newline alone', async () => {
   const first = sinkAt(path, 1000);
   assert.deepEqual(await first.open(), { eventIds: new Set() });
   assert.deepEqual(await first.take([armed, mail(1), mail(2), mail(3), mail(4), mail(5)], null, never), { is: 'all' });
@@ -77,8 +77,10 @@ test('what a sink wrote it reports when it is opened again: mail only, also from
   const { eventIds } = await sinkAt(path, 1000).open();
   assert.deepEqual(
     [...eventIds],
-    [1, 2, 3, 4, 5].map((id) => `ada:new:${id}`),
+    [1, 2, 3, 4, 5, 6].map((id) => `ada:new:${id}`),
   );
+  fs.appendFileSync(path, takenLine(mail(7)).slice(0, -20));
+  assert.deepEqual((await sinkAt(path, 1000).open()).eventIds, eventIds, 'none of a torn one');
 });
 
 test('trap 56: a refused file is tried again until the cause is gone; trap 54: and its lines never go elsewhere', async () => {

@@ -37,13 +37,14 @@ function bench({ files = fakeFiles(), maxBytes = 0, keep = 5 } = {}): Bench {
   return { files, said, file: createRotatingFile({ disk, path: PATH, maxBytes, keep }) };
 }
 
-/** The ids in archives and live file, oldest first; every line must be whole. */
+/** The ids in archives and live file, oldest first; every line must be whole, or closed where it was torn. */
 function idsIn(files: FakeFiles): number[] {
   const ids: number[] = [];
   for (const name of [9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map((n) => (n === 0 ? PATH : `${PATH}.${n}`))) {
     const text = files.text(name) ?? '';
     assert.ok(text === '' || text.endsWith('\n'), `${name} ends in a torn line: ${text.slice(-20)}`);
     for (const one of text.split('\n').slice(0, -1)) {
+      if (JSON.parse(one).event === 'torn') continue;
       const found = eventOf(one);
       assert.ok(found?.event === 'new', `${name} holds a line that is no event: ${one}`);
       ids.push(found.id);
@@ -302,7 +303,7 @@ test('trap 57, D10: a live file that was rotated away, deleted or replaced is op
   assert.equal(files.text(PATH), line(2));
   files.put(PATH, 'somebody else wrote this\n{"torn');
   file.append([3].map(line));
-  assert.equal(files.text(PATH), `somebody else wrote this\n${line(3)}`);
+  assert.equal(files.text(PATH), `somebody else wrote this\n{"torn": 0, "event": "torn"}\n${line(3)}`);
   file[Symbol.dispose]();
   assert.equal(files.openDescriptors, 0);
 });

@@ -60,14 +60,25 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
     }
     const { fd, stat, created } = openForAppend(disk, path);
     try {
-      const cut = created ? 0 : repairTail(files, fd);
-      if (cut > 0) log.warn(`${path} ended in a torn line; cut ${cut} bytes`);
+      const grew = created ? 0 : repairTail(files, fd);
+      if (grew < 0) log.warn(`${path} ended in a torn line; cut ${-grew} bytes`);
+      if (grew > 0) log.warn(`${path} ended in a torn line; it is closed, and what it was to tell comes again`);
+      if (!created) files.fdatasync(fd); // who wrote them may have died before this, and from now on they count as told
       syncDirectory(disk, directory); // always: whoever created the name may have died before this
-      live = { fd, dev: stat.dev, ino: stat.ino, size: stat.size - cut };
+      live = { fd, dev: stat.dev, ino: stat.ino, size: stat.size + grew };
       return live;
     } catch (error) {
       files.close(fd);
       throw error;
+    }
+  }
+
+  /** Before its end is read: a line of which only the newline was missing is one from now on. */
+  function mend(): void {
+    try {
+      if (files.lstat(path) !== null) current();
+    } catch (error) {
+      log.info(`${ioFault(error, path, 'unwritable').message}: its end is mended with its next event`);
     }
   }
 
@@ -190,6 +201,7 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
     },
 
     tail(maxBytes) {
+      mend();
       const newestFirst: Event[][] = [];
       let left = maxBytes;
       for (let n = 0; n <= keep && left > 0; n += 1) {

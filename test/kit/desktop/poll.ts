@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Asks until the answer is not null. @throws after `ms`, naming what did not come. */
-export async function poll<T>(what: () => string, ask: () => T | null | Promise<T | null>, ms = 10_000): Promise<T> {
+export async function poll<T>(what: () => string, ask: () => T | null | Promise<T | null>, ms = 60_000): Promise<T> {
   const end = performance.now() + ms;
   for (;;) {
     const answer = await ask();
