@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+import type { Drained, Signal, SignalQueue } from './queue.ts';
+import type { Caller, Frame } from './recording.ts';
+
+/** One persona as the upstream knows it. */
+export interface UpstreamPersona {
+  readonly tenant: string;
+  readonly identity: string;
+  /** The bearer tokens, hex. */
+  readonly observe: string;
+  readonly act: string;
+  readonly queue: SignalQueue;
+  /** As many signals, accepted and told to its streams. @returns their ids */
+  signals(count: number, signal?: Signal): readonly string[];
+  /** What a surface does, without the HTTP. */
+  drain(max?: number): Drained;
+  /** A frame to each of its streams, as it is. */
+  send(frame: Frame): void;
+  /** `pending_changed` with the present revision, `times` over. */
+  burst(times: number): void;
+  /** Anything at all to each of its streams: no JSON, or too long. */
+  raw(data: string | Buffer): void;
+  /** Its streams that said hello and are open. */
+  readonly streams: number;
+  /** Removed: its streams are closed with 4410, and each one that comes later. */
+  remove(): void;
+}
+
+export interface Known extends UpstreamPersona {
+  readonly isGone: boolean;
+}
+
+/** Who calls, by the bearer token. */
+export function callerOf(
+  personas: readonly Known[],
+  request: IncomingMessage,
+): { readonly caller: Caller; readonly persona: Known | null } {
+  const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
+  const persona = personas.find((one) => token === one.observe || token === one.act) ?? null;
+  if (persona === null) return { caller: 'nobody', persona };
+  return { caller: persona.observe === token ? 'daemon' : 'surface', persona };
+}

@@ -1,0 +1,61 @@
+/** Who called, by its token: `observe` is a daemon's, `act` a surface's, none or a wrong one nobody's. */
+export type Caller = 'daemon' | 'surface' | 'nobody';
+
+/** One thing that happened on the wire, in its order. `at` is monotonic, in milliseconds. */
+export type Recorded = { readonly at: number; readonly caller: Caller; readonly identity: string | null } & (
+  | { readonly is: 'request'; readonly method: string; readonly path: string; readonly status: number }
+  | { readonly is: 'upgrade'; readonly path: string; readonly status: number; readonly connection: number | null }
+  | { readonly is: 'received'; readonly connection: number; readonly frame: Frame }
+  | { readonly is: 'sent'; readonly connection: number; readonly frame: Frame }
+  | { readonly is: 'ponged'; readonly connection: number }
+  | { readonly is: 'closed'; readonly connection: number; readonly code: number }
+);
+
+export type RecordedOf<Is extends Recorded['is']> = Extract<Recorded, { is: Is }>;
+
+/** A frame as it was parsed; `type` is `(not JSON)` where it could not be. */
+export interface Frame {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+export function frameOf(text: string): Frame {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string') {
+      return value as Frame;
+    }
+  } catch {
+    // recorded as what it is
+  }
+  return { type: '(not JSON)' };
+}
+
+/** Everything that came and went, for tests to assert on. */
+export interface Recording {
+  readonly all: readonly Recorded[];
+  of<Is extends Recorded['is']>(is: Is): readonly RecordedOf<Is>[];
+  /** Frames of this type from any client. */
+  received(type: string): readonly RecordedOf<'received'>[];
+  /** Requests by method and path: `asked('POST', '/v1/signals/pending/drain')`. */
+  asked(method: string, path: string): readonly RecordedOf<'request'>[];
+  /** What was recorded from here on is counted apart. */
+  clear(): void;
+}
+
+/** What is recorded beside its moment. */
+export type Entry = Recorded extends infer One ? (One extends Recorded ? Omit<One, 'at'> : never) : never;
+
+export function recording(): Recording & { put(entry: Entry): void } {
+  const all: Recorded[] = [];
+  const of = <Is extends Recorded['is']>(is: Is): readonly RecordedOf<Is>[] =>
+    all.filter((one): one is RecordedOf<Is> => one.is === is);
+  return {
+    all,
+    of,
+    received: (type) => of('received').filter(({ frame }) => frame.type === type),
+    asked: (method, path) => of('request').filter((one) => one.method === method && one.path === path),
+    clear: () => void all.splice(0),
+    put: (entry) => void all.push({ at: performance.now(), ...entry } as Recorded),
+  };
+}
