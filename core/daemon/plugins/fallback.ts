@@ -1,0 +1,39 @@
+import type { Clock, Spawn } from '../../ports/index.ts';
+import { ACCEPTED_WITHIN_MS, type Plugin } from './plugin.ts';
+import { within } from './within.ts';
+
+/** A program that shows a banner: `file` absolute, the texts are arguments of it. */
+export interface Banner {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface FallbackNeeds {
+  /** Null: this desktop has no way to show one. */
+  readonly banner: Banner | null;
+  readonly spawn: Spawn;
+  readonly clock: Clock;
+  /** Ends a banner program that still runs. */
+  readonly stop: AbortSignal;
+}
+
+/** Surfaces that nothing can be handed to: a person is told, and the work waits for the next explicit drain. */
+export function fallback({ banner, spawn, clock, stop }: FallbackNeeds): Plugin {
+  return {
+    async notifySurface() {
+      if (banner === null) throw new Error('no program shows a banner here');
+      const ended = await within(
+        clock,
+        ACCEPTED_WITHIN_MS,
+        spawn.run({ ...banner, timeoutMs: ACCEPTED_WITHIN_MS }, stop),
+      );
+      if (ended.is !== 'exited' || ended.code !== 0) throw new Error('the banner was not shown');
+    },
+    resumeSurface: async () => {},
+    status: async () =>
+      banner === null
+        ? { alive: false, accepting: false, detail_class: 'no_desktop' }
+        : { alive: true, accepting: true, detail_class: 'ready' },
+  };
+}

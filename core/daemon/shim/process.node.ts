@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Clock } from '../../ports/index.ts';
+import { lineSplitter } from './lines.ts';
+import type { ShimProcess, StartShim } from './process.ts';
+
+/** Between the question to end and the end, so that both fit into the 5 s of a shutdown. */
+const GRACE_MS = 1500;
+
+/**
+ * Starts a shim from its command: no shell, a process group of its own, lines on stdin and stdout. What it writes to
+ * stderr goes nowhere: it could be of messages, and no log of ours may hold that.
+ */
+export function shimStarter(
+  [file = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  clock: Clock,
+): StartShim {
+  return (listener): ShimProcess => {
+    let child: ChildProcess | null = null;
+    let isGone = false;
+    let told = (): void => {};
+    const gone = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    const ended = (): void => {
+      if (isGone) return;
+      isGone = true;
+      if (child !== null) signalGroup(child, 'SIGKILL'); // what it started and left behind
+      child?.stdin?.destroy();
+      child?.stdout?.destroy();
+      told();
+      listener.ended();
+    };
+    try {
+      child = spawn(file, args, {
+        env: { ...env },
+        detached: true,
+        stdio: ['pipe', 'pipe', 'ignore'],
+        windowsHide: true,
+      });
+    } catch {
+      // No name, or one that can not be an argument: it can not be started, as one that is not there.
+      clock.after(0, ended);
+      return { pid: null, write: () => {}, end: () => Promise.resolve() };
+    }
+    const started = child;
+    const split = lineSplitter();
+    started.on('error', ended);
+    started.on('exit', ended);
+    started.stdin?.on('error', () => {}); // it reads no more: its end or the next probe tells
+    started.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+      for (const line of split(piece)) if (!isGone) listener.line(line);
+    });
+    return {
+      pid: started.pid ?? null,
+      write: (line) => void (isGone || started.stdin?.write(line)),
+      async end() {
+        if (isGone) return;
+        signalGroup(started, 'SIGTERM');
+        started.stdin?.end();
+        using stack = new DisposableStack();
+        stack.use(clock.after(GRACE_MS, () => signalGroup(started, 'SIGKILL')));
+        await gone;
+      },
+    };
+  };
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    child.kill(signal); // the group is gone already, or the platform has none
+  }
+}

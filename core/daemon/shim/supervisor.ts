@@ -1,0 +1,143 @@
+import type { DaemonStatus } from '../../link/index.ts';
+import type { Clock } from '../../ports/index.ts';
+import { STATUS_WITHIN_MS } from '../plugins/index.ts';
+import { parseShimLine, type ShimAnswer, type ShimCall, shimLine } from './lines.ts';
+import type { ShimProcess, StartShim } from './process.ts';
+import { type ShimInput, type Supervision, superviseShim, UNSUPERVISED } from './supervision.ts';
+
+const PROBE_EVERY_MS = 15_000;
+
+/** As `status` shows it. */
+export type ShimView = DaemonStatus['shim'];
+
+/** The view of a surface without a shim. */
+export const NO_SHIM: ShimView = { state: 'none', pid: null, restarts: 0 };
+
+export interface ShimNeeds {
+  readonly start: StartShim;
+  readonly clock: Clock;
+  /** A number from 0 to 1. */
+  readonly chance: () => number;
+  /** After each change of the view. */
+  readonly changed: (view: ShimView) => void;
+}
+
+/** A shim that is kept running. Disposing ends it; it does not come back. */
+export interface Shim extends AsyncDisposable {
+  readonly view: ShimView;
+  /** @throws Error when no shim runs, when it ends before it answers, and when it does not within `withinMs` */
+  ask(call: ShimCall, withinMs: number): Promise<ShimAnswer>;
+  /** Starts it now, if it only waits to be started. */
+  resume(): void;
+}
+
+interface Asked {
+  answered(answer: ShimAnswer): void;
+  failed(error: Error): void;
+}
+
+/** Starts a shim and keeps it running (persona daemon, contract 5). */
+export function keepShim({ start, clock, chance, changed }: ShimNeeds): Shim {
+  let state: Supervision = UNSUPERVISED;
+  let running: ShimProcess | null = null;
+  let waiting: Disposable | null = null;
+  let probing: Disposable | null = null;
+  let ids = 0;
+  const asked = new Map<number, Asked>();
+
+  function step(input: ShimInput): void {
+    const before = state;
+    const { next, order } = superviseShim(state, input);
+    state = next;
+    if (before.state !== next.state || before.pid !== next.pid) changed(viewOf(next));
+    switch (order?.is) {
+      case 'start':
+        waiting?.[Symbol.dispose]();
+        launch();
+        break;
+      case 'wait':
+        waiting?.[Symbol.dispose]();
+        waiting = clock.after(order.ms, () => step({ is: 'waited', at: clock.monotonic() }));
+        break;
+      case 'end':
+        waiting?.[Symbol.dispose]();
+        void running?.end();
+    }
+  }
+
+  function launch(): void {
+    const own: ShimProcess = start({
+      line: (line) => {
+        if (line === null) return void own.end();
+        const answer = parseShimLine(line);
+        if (answer !== null) asked.get(answer.id)?.answered(answer);
+      },
+      ended: () => {
+        running = null;
+        probing?.[Symbol.dispose]();
+        for (const one of [...asked.values()]) one.failed(new Error('the shim ended'));
+        step({ is: 'ended', at: clock.monotonic(), chance: chance() });
+      },
+    });
+    running = own;
+    if (own.pid === null) return; // its end follows
+    step({ is: 'started', pid: own.pid, at: clock.monotonic() });
+    probeLater();
+  }
+
+  function probeLater(): void {
+    probing?.[Symbol.dispose]();
+    probing = clock.after(PROBE_EVERY_MS, () => void probe());
+  }
+
+  async function probe(): Promise<void> {
+    const one = running;
+    const answered = await ask({ call: 'status' }, STATUS_WITHIN_MS).then(
+      () => true,
+      () => false, // that it does not answer is the answer
+    );
+    if (running !== one || one === null) return; // another one, whose probes are its own
+    step({ is: 'probed', answered, at: clock.monotonic() });
+    probeLater();
+  }
+
+  function ask(call: ShimCall, withinMs: number): Promise<ShimAnswer> {
+    const one = running;
+    if (one === null) return Promise.reject(new Error('no shim runs'));
+    ids += 1;
+    const id = ids;
+    return new Promise<ShimAnswer>((resolve, reject) => {
+      const timer = clock.after(withinMs, () =>
+        settle(() => reject(new Error(`the shim said nothing to ${call.call}`))),
+      );
+      const settle = (how: () => void): void => {
+        timer[Symbol.dispose]();
+        asked.delete(id);
+        how();
+      };
+      asked.set(id, {
+        answered: (answer) => settle(() => resolve(answer)),
+        failed: (error) => settle(() => reject(error)),
+      });
+      one.write(shimLine(id, call));
+    });
+  }
+
+  step({ is: 'waited', at: clock.monotonic() });
+  return {
+    get view() {
+      return viewOf(state);
+    },
+    ask,
+    resume: () => step({ is: 'resumed', at: clock.monotonic() }),
+    async [Symbol.asyncDispose]() {
+      const last = running;
+      step({ is: 'stopped', at: clock.monotonic() });
+      await last?.end();
+    },
+  };
+}
+
+function viewOf({ state, pid, restarts }: Supervision): ShimView {
+  return { state, pid, restarts };
+}
