@@ -1,0 +1,93 @@
+import type { Fsm, Taxonomy } from '../link/index.ts';
+import type { Happening } from './machine-state.ts';
+
+/** What a daemon says of itself when its stream opens (persona daemon, contract 2). */
+export interface Hello {
+  readonly kind: 'daemon';
+  readonly tenant_id: string;
+  readonly identity: string;
+  readonly surface: string;
+  readonly project: string;
+  readonly machine_id: string;
+  readonly version: string;
+  readonly proto: 1;
+  /** A hint for the tools of the agent, handed on as it was given. */
+  readonly autonomy?: string;
+}
+
+/** All that a daemon ever says upstream. */
+export type ClientFrame =
+  | ({ readonly type: 'hello' } & Hello)
+  | {
+      readonly type: 'heartbeat';
+      readonly seq: number;
+      readonly fsm: Fsm;
+      readonly taxonomy: Taxonomy;
+      readonly pending_depth: number;
+      readonly drain_age_s: number;
+    }
+  | { readonly type: 'bye'; readonly reason: string };
+
+/** Outside of these a heartbeat is a storm, or none. */
+const HEARTBEAT_MS = { least: 1000, most: 60_000 } as const;
+
+/** What a frame of the upstream means. One that is not known, or not whole, was only heard. */
+export function happeningOf(conn: number, text: string): Happening {
+  const frame = objectOf(text);
+  if (frame === null) return { is: 'garbled', conn };
+  const heard: Happening = { is: 'heard', conn };
+  const { rev } = frame;
+  switch (frame.type) {
+    case 'welcome': {
+      const { registration_id, heartbeat_ms } = frame;
+      if (typeof registration_id !== 'string' || !isCount(heartbeat_ms) || !isCount(rev)) return heard;
+      const heartbeatMs = Math.min(Math.max(heartbeat_ms, HEARTBEAT_MS.least), HEARTBEAT_MS.most);
+      const [tenant, identity] = [textOf(frame.tenant_id), textOf(frame.identity)];
+      return { is: 'welcome', conn, registration: registration_id, heartbeatMs, rev, tenant, identity };
+    }
+    case 'pending_changed':
+      return isCount(rev) ? { is: 'pending_changed', conn, rev } : heard;
+    case 'drained': {
+      const { remaining } = frame;
+      return isCount(rev) && isCount(remaining) ? { is: 'drained', conn, rev, remaining } : heard;
+    }
+    case 'lifecycle': {
+      const { verb } = frame;
+      return verb === 'wrap' || verb === 'archive' || verb === 'destroy' ? { is: 'lifecycle', conn, verb } : heard;
+    }
+    default:
+      return heard;
+  }
+}
+
+/** What a peek answers: a revision and a number, and no more of it is looked at. Null: it is not that. */
+export function pendingOf(text: string): { readonly rev: number; readonly count: number } | null {
+  const answer = objectOf(text);
+  if (answer === null) return null;
+  const { rev, count, oldest_at } = answer;
+  const isTime = oldest_at === null || (typeof oldest_at === 'string' && oldest_at.length <= 64);
+  return isCount(rev) && isCount(count) && isTime ? { rev, count } : null;
+}
+
+/** How long a 4429 asks to wait, said as JSON in the reason of the close; null: it does not say. */
+export function retryAfterOf(reason: string): number | null {
+  const ms = objectOf(reason)?.retry_after_ms;
+  return isCount(ms) ? ms : null;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function objectOf(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null; // what it says instead is of no use to anybody
+  }
+}

@@ -1,0 +1,72 @@
+import { WebSocket } from 'ws';
+import type { OpenSession } from './session.ts';
+
+/** A longer frame closes the stream (persona daemon, contract 2). */
+const MOST_BYTES = 64 * 1024;
+const HANDSHAKE_MS = 10_000;
+const PROTOCOL = 'signals.v1';
+
+/** A stream over a WebSocket: Node's own can not see pings, which is how a half-open connection is known. */
+export const openSession: OpenSession = ({ url, token, hello }, listener) => {
+  const socket = new WebSocket(url, PROTOCOL, {
+    headers: { authorization: `Bearer ${token}` },
+    maxPayload: MOST_BYTES,
+    perMessageDeflate: false,
+    handshakeTimeout: HANDSHAKE_MS,
+    followRedirects: false,
+  });
+  let isOver = false;
+  let isOpen = false;
+  let why = '';
+  let status: number | null = null;
+  const over = (code: number | null, reason: string): void => {
+    if (isOver) return;
+    isOver = true;
+    listener.closed({ code, status, reason, why: why || `closed with ${code ?? 'no word'}` });
+  };
+  socket.on('open', () => {
+    isOpen = true;
+    socket.send(JSON.stringify(hello));
+  });
+  socket.on('message', (data, isBinary) => {
+    if (isOver) return;
+    if (!isBinary) {
+      listener.frame(String(data));
+      return;
+    }
+    listener.garbled('a frame that is no text');
+  });
+  for (const sign of ['ping', 'pong'] as const) {
+    socket.on(sign, () => {
+      if (!isOver) listener.heard();
+    });
+  }
+  socket.on('unexpected-response', (_request, response) => {
+    status = response.statusCode ?? null;
+    why = `the upgrade was answered with HTTP ${status}`;
+    response.destroy();
+    socket.terminate();
+  });
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    why ||= error.message || (error.code ?? error.name);
+    // While it is open only what came in can be wrong in this way; before, it is an answer that is no upgrade.
+    if (!isOver && isOpen && error.code?.startsWith('WS_ERR_')) listener.garbled(error.message);
+  });
+  // 1006 is what ws says where no close frame came, 1005 where one came without a code.
+  socket.on('close', (code, reason) => over(code === 1006 ? null : code, String(reason)));
+  return {
+    send: (frame, sent) => socket.send(JSON.stringify(frame), (error) => sent(error ?? null)),
+    close: () =>
+      new Promise((resolve) => {
+        isOver = true;
+        if (socket.readyState === WebSocket.CLOSED) return resolve();
+        socket.once('close', () => resolve());
+        if (isOpen) socket.close(1000);
+        else socket.terminate();
+      }),
+    terminate() {
+      isOver = true;
+      socket.terminate();
+    },
+  };
+};
