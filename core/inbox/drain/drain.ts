@@ -28,6 +28,8 @@ export interface DrainRequest {
   readonly session: string | null;
   /** Only items this urgent or more; 4 is all of them. */
   readonly upTo: Priority;
+  /** Beyond so many only items of priority 0 go; `MOST_ITEMS` unless it is said. */
+  readonly most?: number;
 }
 
 /** Items that are this caller's for `LEASE_MS`, until it says which were shown. A caller that dies shows them to the next. */
@@ -55,7 +57,10 @@ export interface Drained extends Omit<Lent, 'commit'> {
  * over now are a line in the log.
  * @throws Fault `database` or `no-space`
  */
-export function lend({ items, takeOver, log }: DrainNeeds, { persona, session, upTo }: DrainRequest): Lent | null {
+export function lend(
+  { items, takeOver, log }: DrainNeeds,
+  { persona, session, upTo, most = MOST_ITEMS }: DrainRequest,
+): Lent | null {
   try {
     takeOver?.(persona, session);
   } catch (error) {
@@ -63,7 +68,7 @@ export function lend({ items, takeOver, log }: DrainNeeds, { persona, session, u
     if (error instanceof Fault && error.code === 'database') throw error;
     log.warn(`queued items wait for the next drain: ${messageOf(error)}`);
   }
-  const lease = items.lease({ persona, session, upTo, most: MOST_ITEMS, forMs: LEASE_MS });
+  const lease = items.lease({ persona, session, upTo, most, forMs: LEASE_MS });
   return lease.items.length === 0 ? null : lentBy(items, lease, log);
 }
 

@@ -1,0 +1,152 @@
+import { type Instant, isoOf } from '../../model/index.ts';
+import type { Clock, Log } from '../../ports/index.ts';
+import type { Database } from '../../state/index.ts';
+import { type Lent, lend } from '../drain/index.ts';
+import type { Item } from '../item.ts';
+import type { LocalHive } from '../local-hive.ts';
+import { signalStatementsOf } from './statements.ts';
+
+/** The answer to a peek (persona daemon, contract 2): no ids, no content. */
+export interface PendingSignals {
+  /** Names this state of the address; rises with every change, also across restarts, and never goes back. */
+  readonly rev: number;
+  /** Items for any session that are neither read nor over. */
+  readonly count: number;
+  /** ISO 8601; null: nothing is pending. */
+  readonly oldest_at: string | null;
+}
+
+/** Items that are one caller's until it says whether they were handed over; see `Lent`. */
+export interface LentSignals extends Pick<Lent, 'release'> {
+  /** What they were taken from. */
+  readonly rev: number;
+  readonly items: readonly Item[];
+  /** Pending for any session beside these. */
+  readonly remaining: number;
+  /** All of them were handed over. Never throws. */
+  commit(): void;
+}
+
+/** What became of an address, as its daemon is told. */
+export type SignalChange =
+  | { readonly is: 'pending_changed'; readonly rev: number }
+  | { readonly is: 'drained'; readonly rev: number; readonly remaining: number };
+
+/**
+ * The local hive as the upstream of persona daemons (persona daemon, contract 2). Every method that touches the database
+ * throws Fault `database` or `no-space` when that fails.
+ */
+export interface Signals extends Disposable {
+  /** The address is one of a persona from now on, so that what comes for all comes for it too. */
+  appear(address: string): void;
+  pending(address: string): PendingSignals;
+  /**
+   * What is pending, lent to one caller: `most` items at most, of a size that one answer can have, the most urgent first. With
+   * a session also those that are for it alone.
+   */
+  lend(address: string, request: { readonly most: number; readonly session: string | null }): LentSignals;
+  /**
+   * Tells what changes from now on, in the same turn as the hive hears of it. Something that a session was shown, or somebody
+   * read, is `drained`, in whatever process; what expired is no drain.
+   */
+  listen(address: string, tell: (change: SignalChange) => void): Disposable;
+}
+
+export interface SignalsOptions {
+  readonly db: Database;
+  readonly local: Pick<LocalHive, 'hints' | 'items'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The texts of one drain have so many characters at most, or are one item. */
+const ROOM = 1024 * 1024;
+
+/** What was seen of an address that somebody listens to. */
+interface Seen {
+  rev: number;
+  ids: ReadonlySet<number>;
+  readonly listeners: Set<{ readonly tell: (change: SignalChange) => void }>;
+}
+
+export function keepSignals({ db, local, clock, log }: SignalsOptions): Signals {
+  const sql = signalStatementsOf(db);
+  const seen = new Map<string, Seen>();
+
+  const nowMs = (): Instant => Math.floor(clock.now());
+  const revOf = (address: string): number => sql.rev.get(address)?.rev ?? 0;
+  const idsOf = (address: string): ReadonlySet<number> => new Set(sql.ids.all(address, nowMs()).map(({ id }) => id));
+
+  function pending(address: string): PendingSignals {
+    const { rev, count, oldest } = sql.pending.get(address, nowMs()) ?? { rev: 0, count: 0, oldest: null };
+    return { rev, count, oldest_at: oldest === null ? null : isoOf(oldest) };
+  }
+
+  function changesOf(address: string, before: Seen): readonly SignalChange[] {
+    const rev = revOf(address);
+    if (rev === before.rev) return [];
+    const ids = idsOf(address);
+    const gone = [...before.ids].filter((id) => !ids.has(id));
+    const came = [...ids].some((id) => !before.ids.has(id));
+    before.rev = rev;
+    before.ids = ids;
+    const wasDrained = gone.length > 0 && sql.anyRead.get(address, JSON.stringify(gone))?.any === 1;
+    const drained: SignalChange[] = wasDrained ? [{ is: 'drained', rev, remaining: pending(address).count }] : [];
+    return came || !wasDrained ? [...drained, { is: 'pending_changed', rev }] : drained;
+  }
+
+  const hints = local.hints((address) => {
+    const one = seen.get(address);
+    if (one === undefined) return;
+    for (const change of changesOf(address, one)) {
+      for (const { tell } of one.listeners) {
+        try {
+          tell(change);
+        } catch (error) {
+          log.error('a listener of the signals failed', { address, error: String(error) });
+        }
+      }
+    }
+  });
+
+  return {
+    appear: (address) => void sql.appear.run(address, nowMs()),
+    pending,
+    lend(address, { most, session }) {
+      const { rev, count } = pending(address);
+      const lent = lend(
+        { items: local.items, takeOver: null, clock, log },
+        { persona: address, session, upTo: 4, most },
+      );
+      if (lent === null) return { rev, items: [], remaining: count, commit: () => {}, release: () => {} };
+      const items = fitting(lent.items.slice(0, most)); // what is critical is lent beyond `most`
+      const remaining = Math.max(0, count - items.filter((item) => item.session === null).length);
+      return { rev, items, remaining, commit: () => lent.commit(items), release: lent.release };
+    },
+    listen(address, tell) {
+      const listener = { tell };
+      const one = seen.get(address) ?? { rev: revOf(address), ids: idsOf(address), listeners: new Set() };
+      one.listeners.add(listener);
+      seen.set(address, one);
+      return {
+        [Symbol.dispose]() {
+          one.listeners.delete(listener);
+          if (one.listeners.size === 0 && seen.get(address) === one) seen.delete(address);
+        },
+      };
+    },
+    [Symbol.dispose]() {
+      hints[Symbol.dispose]();
+      seen.clear();
+    },
+  };
+}
+
+function fitting(items: readonly Item[]): readonly Item[] {
+  let room = ROOM;
+  const end = items.findIndex(({ content }, i) => {
+    room -= content.length;
+    return room < 0 && i > 0;
+  });
+  return end < 0 ? items : items.slice(0, end);
+}
