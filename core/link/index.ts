@@ -1,3 +1,5 @@
+export type { Answers, Refusal } from './answers.ts';
+export { type Asked, type AskOptions, askLink } from './ask.node.ts';
 export { type DaemonConfig, daemonConfigText, isUpstream, LOCAL, parseDaemonConfig } from './config.ts';
 export {
   type Installed,
@@ -7,6 +9,8 @@ export {
   writeDaemonConfig,
   writeDaemonToken,
 } from './config-file.ts';
+export type { Handlers } from './conversation.node.ts';
+export { doorbellLine } from './doorbell-line.ts';
 export { ownDaemonPlaces, ownSurroundings } from './places.node.ts';
 export {
   type DaemonName,
@@ -21,6 +25,8 @@ export {
   runtimeDir,
   slugOf,
 } from './places.ts';
+export { type LinkRequest, MOST_DEADLINE_MS } from './request.ts';
+export { type Link, type LinkOptions, openLink } from './server.node.ts';
 export {
   BOUNDARY_KINDS,
   type Boundary,

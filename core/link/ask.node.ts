@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { realClock } from '../ports/index.ts';
+import { errnoOf } from '../state/index.ts';
+import { type Answers, type Refusal, ringIn, statusIn, toldIn } from './answers.ts';
+import { lineCutter } from './lines.ts';
+import { type DaemonPlaces, LONGEST_SOCKET } from './places.ts';
+import { type LinkRequest, requestLine } from './request.ts';
+
+export type Asked<V extends LinkRequest['verb']> =
+  | { readonly is: 'answered'; readonly answer: Answers[V] }
+  /** No token file, no socket, or nobody behind it. */
+  | { readonly is: 'not-running' }
+  /** Null: it hung up without a word, as it does on who has not its token. */
+  | { readonly is: 'refused'; readonly error: Refusal | null; readonly message: string }
+  | { readonly is: 'bad-answer' }
+  /** Nothing came in time. */
+  | { readonly is: 'silent' };
+
+export interface AskOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+type Raw =
+  | { readonly is: 'line'; readonly line: string }
+  | { readonly is: 'closed' | 'not-running' | 'silent' | 'bad-answer' };
+
+/** A status with all its transitions has a twentieth of it. */
+const LONGEST_ANSWER = 1024 * 1024;
+
+/** One request to a daemon over a connection of its own (persona daemon, contract 4). Never throws. */
+export async function askLink<R extends LinkRequest>(
+  { socket, token: tokenPath }: Pick<DaemonPlaces, 'socket' | 'token'>,
+  request: R,
+  { timeoutMs, signal }: AskOptions,
+): Promise<Asked<R['verb']>> {
+  const token = tokenAt(tokenPath);
+  if (token === null || isTooLong(socket)) return { is: 'not-running' };
+  const raw = await exchanged(socket, requestLine(request, token), timeoutMs, signal);
+  switch (raw.is) {
+    case 'line':
+      return answerOf(request, raw.line);
+    case 'closed':
+      return { is: 'refused', error: null, message: 'it hung up without a word' };
+    default:
+      return { is: raw.is };
+  }
+}
+
+function answerOf<R extends LinkRequest>({ verb }: R, line: string): Asked<R['verb']> {
+  const told = toldIn(line);
+  if (told.is === 'bad') return { is: 'bad-answer' };
+  if (told.is === 'refused') return told;
+  const { payload } = told;
+  const answer: Answers[LinkRequest['verb']] =
+    verb === 'status' ? statusIn(payload) : verb === 'notify_surface' ? ringIn(payload) : null;
+  if (answer === null && (verb === 'status' || verb === 'notify_surface')) return { is: 'bad-answer' };
+  return { is: 'answered', answer: answer as Answers[R['verb']] };
+}
+
+/** Null: there is no token, or none that is ours to read. */
+function tokenAt(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1').trim();
+  } catch {
+    return null; // no daemon of ours has run there
+  }
+}
+
+/** Some Nodes cut the path and ask whoever is there. */
+const isTooLong = (socket: string): boolean => !socket.startsWith('\\\\') && Buffer.byteLength(socket) > LONGEST_SOCKET;
+
+async function exchanged(path: string, line: string, ms: number, signal: AbortSignal | undefined): Promise<Raw> {
+  if (signal?.aborted) return { is: 'silent' };
+  const { promise, resolve } = Promise.withResolvers<Raw>();
+  const stop = (): void => resolve({ is: 'silent' });
+  using _ = realClock.after(ms, stop);
+  signal?.addEventListener('abort', stop, { once: true });
+  const peer = connect(path);
+  const cut = lineCutter(LONGEST_ANSWER);
+  let isOpen = false;
+  peer.on('connect', () => {
+    isOpen = true;
+    peer.write(line);
+  });
+  peer.on('data', (chunk) => {
+    const { lines, isOver } = cut(chunk);
+    const [first] = lines;
+    if (first !== undefined) resolve({ is: 'line', line: first });
+    else if (isOver) resolve({ is: 'bad-answer' });
+  });
+  peer.on('error', (error) => resolve({ is: isOpen || isForbidden(error) ? 'closed' : 'not-running' }));
+  peer.on('close', () => resolve({ is: isOpen ? 'closed' : 'not-running' }));
+  try {
+    return await promise;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    peer.destroy();
+  }
+}
+
+const isForbidden = (error: Error): boolean => errnoOf(error) === 'EACCES' || errnoOf(error) === 'EPERM';

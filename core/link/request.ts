@@ -1,0 +1,98 @@
+import { BOUNDARY_KINDS, type Boundary, VERBS, type Verb } from './words.ts';
+
+/** The version of the lines. */
+export const PROTOCOL = 1;
+/** The seed's bound: a daemon is gone by then, or is ended. */
+export const MOST_DEADLINE_MS = 5000;
+
+const LONGEST_NAME = 512;
+
+export type LinkRequest =
+  | { readonly verb: 'status' }
+  /** Null: asked for by a person, for the next boundary. */
+  | { readonly verb: 'notify_surface'; readonly boundary: Boundary | null }
+  | { readonly verb: 'resume_surface' }
+  | { readonly verb: 'shutdown'; readonly reason: string; readonly deadlineMs: number };
+
+/** One line that was read. */
+export type Heard =
+  | { readonly is: 'request'; readonly request: LinkRequest }
+  | { readonly is: 'unknown-verb' }
+  | { readonly is: 'bad-request'; readonly why: string }
+  /** No JSON object, or not the token: nothing more is heard of this connection. */
+  | { readonly is: 'stranger' };
+
+/** How a request is written. */
+export function requestLine(request: LinkRequest, token: string): string {
+  const head = { v: PROTOCOL, token, verb: request.verb };
+  const more =
+    request.verb === 'notify_surface' && request.boundary !== null
+      ? { boundary: request.boundary }
+      : request.verb === 'shutdown'
+        ? { reason: request.reason, deadline_ms: request.deadlineMs }
+        : {};
+  return `${JSON.stringify({ ...head, ...more })}\n`;
+}
+
+/**
+ * What a line asks for (persona daemon, contract 4). Nothing of it is ever said back.
+ *
+ * @param isToken compares in constant time
+ * @param isKnown this connection has given the token before, so the line may leave it out
+ */
+export function heard(line: string, isToken: (given: string) => boolean, isKnown: boolean): Heard {
+  const said = objectIn(line);
+  if (said === null) return { is: 'stranger' };
+  const { token } = said;
+  const mayPass = token === undefined ? isKnown : typeof token === 'string' && isToken(token);
+  if (!mayPass) return { is: 'stranger' };
+  if (said.v !== PROTOCOL) return { is: 'bad-request', why: `v must be ${PROTOCOL}` };
+  const verb = VERBS.find((one) => one === said.verb);
+  return verb === undefined ? { is: 'unknown-verb' } : requestOf(verb, said);
+}
+
+function requestOf(verb: Verb, said: Readonly<Record<string, unknown>>): Heard {
+  switch (verb) {
+    case 'status':
+    case 'resume_surface':
+      return { is: 'request', request: { verb } };
+    case 'notify_surface': {
+      if (said.boundary === undefined) return { is: 'request', request: { verb, boundary: null } };
+      const boundary = boundaryOf(said.boundary);
+      if (boundary !== null) return { is: 'request', request: { verb, boundary } };
+      return { is: 'bad-request', why: `boundary must be {kind: ${BOUNDARY_KINDS.join('|')}, session, turn}` };
+    }
+    case 'shutdown': {
+      const { reason = '', deadline_ms: deadlineMs = MOST_DEADLINE_MS } = said;
+      if (typeof reason !== 'string' || reason.length > LONGEST_NAME) {
+        return { is: 'bad-request', why: `reason must be a text of at most ${LONGEST_NAME} characters` };
+      }
+      if (typeof deadlineMs !== 'number' || !(deadlineMs >= 0 && deadlineMs <= MOST_DEADLINE_MS)) {
+        return { is: 'bad-request', why: `deadline_ms must be 0 to ${MOST_DEADLINE_MS}` };
+      }
+      return { is: 'request', request: { verb, reason, deadlineMs } };
+    }
+  }
+}
+
+function boundaryOf(value: unknown): Boundary | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const said: Readonly<Record<string, unknown>> = { ...value };
+  const { session, turn = null } = said;
+  const kind = BOUNDARY_KINDS.find((one) => one === said.kind);
+  if (kind === undefined || !isName(session)) return null;
+  return turn === null || isName(turn) ? { kind, session, turn } : null;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= LONGEST_NAME;
+}
+
+export function objectIn(line: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null; // no JSON is as good as none of ours
+  }
+}

@@ -1,0 +1,128 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type Server, type Socket } from 'node:net';
+import { Fault } from '../model/index.ts';
+import type { Clock, Random } from '../ports/index.ts';
+import { type Disk, ensurePrivateDir, errnoOf, type Lock, lockFile, writeAtomically } from '../state/index.ts';
+import { type Handlers, talk } from './conversation.node.ts';
+import { type DaemonPlaces, LONGEST_SOCKET } from './places.ts';
+
+export interface LinkOptions {
+  readonly places: DaemonPlaces;
+  readonly disk: Disk;
+  readonly random: Random;
+  readonly clock: Clock;
+  readonly handlers: Handlers;
+}
+
+/** The open control socket of the one daemon of its name. Disposing it closes every connection and lets go of the name. */
+export interface Link extends AsyncDisposable {
+  readonly places: DaemonPlaces;
+}
+
+/** More than all that asks at once: the hook, the tray, a person or two. */
+const MOST_CONNECTIONS = 64;
+/** Nobody but the owner may write to it, which is what connecting takes. */
+const OWNER_ONLY = 0o177;
+
+/**
+ * Opens the control socket (persona daemon, contract 1): first the lock, so that who lives is never mistaken for who is
+ * gone; then what a killed daemon left is removed; then a new token, and the socket, 0600 in a directory 0700.
+ *
+ * @throws Fault `daemon-runs`: another process is this daemon; `daemon-socket`, which is class `ipc_bind_failed`: the path is
+ * too long or can not be bound; `unwritable` or `no-space`
+ */
+export async function openLink({ places, disk, random, clock, handlers }: LinkOptions): Promise<Link> {
+  const { socket, token: tokenPath, runtime } = places;
+  const isPipe = socket.startsWith('\\\\');
+  if (!isPipe) checkLength(socket);
+  ensurePrivateDir(disk, runtime);
+  const lock = locked(disk, places);
+  try {
+    if (!isPipe) remove(disk, socket);
+    const token = random.hex(32);
+    writeAtomically(disk, random, tokenPath, `${token}\n`);
+    const isToken = sameAs(token);
+    const open = new Set<Socket>();
+    const server = createServer({ allowHalfOpen: true }, (peer) => {
+      open.add(peer);
+      peer.once('close', () => open.delete(peer));
+      void talk(peer, { isToken, clock, handlers });
+    });
+    server.maxConnections = MOST_CONNECTIONS;
+    await listening(server, socket);
+    // Out of descriptors for one more connection: those that are open go on.
+    server.on('error', (error) => disk.log.warn(`${socket}: ${error.message}`, { path: socket }));
+    return {
+      places,
+      async [Symbol.asyncDispose]() {
+        const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+        for (const peer of open) peer.destroy();
+        await closed;
+        try {
+          if (!isPipe) remove(disk, socket);
+          remove(disk, tokenPath);
+        } finally {
+          lock[Symbol.dispose]();
+        }
+      },
+    };
+  } catch (error) {
+    lock[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function checkLength(socket: string): void {
+  const bytes = Buffer.byteLength(socket);
+  if (bytes > LONGEST_SOCKET)
+    throw socketFault(socket, `the path has ${bytes} bytes, a socket can have ${LONGEST_SOCKET}`);
+}
+
+function locked(disk: Disk, { locked: path, name, runtime }: DaemonPlaces): Lock {
+  try {
+    return lockFile(disk, path);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'lock-held') throw error;
+    const scope = { is: 'machine', key: `daemon:${name}` } as const;
+    throw new Fault('daemon-runs', `the daemon ${name} runs already, with its socket in ${runtime}`, scope, {
+      cause: error,
+    });
+  }
+}
+
+/** The mask is that of the whole process, but binding is done when `listen` returns: nothing else is made with it. */
+async function listening(server: Server, path: string): Promise<void> {
+  const before = process.platform === 'win32' ? null : process.umask(OWNER_ONLY);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(path, () => {
+        server.off('error', reject);
+        resolve();
+      });
+      if (before !== null) process.umask(before);
+    });
+  } catch (error) {
+    if (before !== null) process.umask(before);
+    throw socketFault(path, errnoOf(error) || String(error), error);
+  }
+}
+
+function remove(disk: Disk, path: string): void {
+  try {
+    disk.files.unlink(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw socketFault(path, `can not be removed: ${errnoOf(error)}`, error);
+  }
+}
+
+function socketFault(path: string, why: string, cause?: unknown): Fault {
+  return new Fault('daemon-socket', `${path}: ${why}`, { is: 'machine', key: `file:${path}` }, { cause });
+}
+
+/** Takes the same time whatever is given, also of another length. */
+function sameAs(token: string): (given: string) => boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const own = hash(token);
+  return (given) => timingSafeEqual(hash(given), own);
+}
