@@ -1,7 +1,8 @@
 import { taskWords } from './logon-task.ts';
 import { line, markOf, type Program } from './program.ts';
+import { programArguments, propertyList } from './property-list.ts';
 import { argument, quoted } from './systemd-unit.ts';
-import { xmlComment, xmlText } from './xml.ts';
+import { xmlText } from './xml.ts';
 
 /** The name the service is known by (Kijito contract i). */
 export const HEADLESS_LABEL = 'com.kijito.inbox-monitor';
@@ -54,27 +55,16 @@ export function headlessSystemdUnit({ program, flags }: Headless): string {
  */
 export function headlessLaunchAgent(headless: Headless, logPath: string): string {
   const { program, flags } = headless;
-  const words = [program.node, program.entry, ...runWords(logPath), ...flags];
-  return `${[
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
-    xmlComment(`${markOf(program)} ${HEADLESS_REMOVED_BY}`),
-    '<plist version="1.0">',
-    '<dict>',
+  return propertyList(`${markOf(program)} ${HEADLESS_REMOVED_BY}`, [
     `  <key>Label</key><string>${HEADLESS_LABEL}</string>`,
-    '  <key>ProgramArguments</key>',
-    '  <array>',
-    ...words.map((word) => `    <string>${xmlText(word)}</string>`),
-    '  </array>',
+    ...programArguments([program.node, program.entry, ...runWords(logPath), ...flags]),
     '  <key>RunAtLoad</key><true/>',
     '  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>',
     '  <key>ThrottleInterval</key><integer>10</integer>',
     '  <key>Umask</key><integer>63</integer>',
     `  <key>StandardErrorPath</key><string>${xmlText(logPath)}</string>`,
     '  <key>ProcessType</key><string>Background</string>',
-    '</dict>',
-    '</plist>',
-  ].join('\n')}\n`;
+  ]);
 }
 
 /** What a task of the Task Scheduler runs; the scheduler keeps no output, so the log is written by the program. */

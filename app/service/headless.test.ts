@@ -21,7 +21,7 @@ import { skipUnless } from '../../test/kit/desktop/index.ts';
 import { createHeadlessService, type HeadlessNeeds } from './headless.ts';
 import { headlessLaunchAgent, headlessSystemdUnit, headlessTaskWords } from './headless-units.ts';
 import { createLoginStart } from './login-start.ts';
-import { logonTask } from './logon-task.ts';
+import { logonTask, TRAY_TASK } from './logon-task.ts';
 import type { Program } from './program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-headless-'));
@@ -128,7 +128,7 @@ WantedBy=default.target
       { ...headless, flags: ['--exec', 'say "a\\\\"', '--state-file', 'C:\\x\\'] },
       'C:\\l',
     );
-    const text = logonTask(PLAIN, 'PC\\zoë', { words, removedBy: 'x', restarts: 255 });
+    const text = logonTask(PLAIN, 'PC\\zoë', { ...TRAY_TASK, words, removedBy: 'x', restarts: 255 });
     const read = `
 import sys, xml.etree.ElementTree as e
 n = '{http://schemas.microsoft.com/windows/2004/02/mit/task}'
@@ -246,6 +246,7 @@ test('launchd is told of it, in the session of this user', async () => {
   assert.equal(existsSync(plist), false);
   assert.deepEqual(said(), [
     'launchctl bootout gui/501/com.kijito.inbox-monitor',
+    'launchctl enable gui/501/com.kijito.inbox-monitor',
     `launchctl bootstrap gui/501 ${plist}`,
     'launchctl bootout gui/501/com.kijito.inbox-monitor',
   ]);
@@ -268,7 +269,7 @@ test('launchd: one that was installed before the log was bounded is old, and ins
 test('launchd: one that could not be started anew stays, and the error says why', async () => {
   const { service, needs, at } = scene('darwin');
   await service.install(FLAGS);
-  writeFileSync(at('bin/launchctl'), '#!/bin/sh\n[ "$1" = bootout ] || { echo Bootstrap failed: 5 >&2; exit 5; }\n');
+  writeFileSync(at('bin/launchctl'), '#!/bin/sh\n[ "$1" != bootstrap ] || { echo Bootstrap failed: 5 >&2; exit 5; }\n');
   await assert.rejects(service.install(['--no-content']), /bootstrap gui\/501 .*: ended with 5: Bootstrap failed: 5/);
   assert.deepEqual([service.look().is, createHeadlessService(needs).look().is], ['ours', 'ours']);
 });

@@ -1,6 +1,5 @@
 import { posix, win32 } from 'node:path';
 import { ensurePrivateDir } from '../../core/state/index.ts';
-import { deleteTask } from './delete-task.ts';
 import {
   HEADLESS_LABEL,
   HEADLESS_LOG,
@@ -13,14 +12,13 @@ import {
   headlessSystemdUnit,
   headlessTaskWords,
 } from './headless-units.ts';
-import { logonTask } from './logon-task.ts';
+import { lingers } from './linger.ts';
+import { logonTask, TRAY_TASK } from './logon-task.ts';
 import type { Program } from './program.ts';
-import { configOf, end, putUnit, readUnit, removeUnit, run, type Unit, type UnitNeeds, unlink } from './unit-file.ts';
+import { launchdAgent, type SupervisedNeeds, scheduledTask, systemdService } from './supervised.ts';
+import { putUnit, readUnit, removeUnit, type Unit, type UnitNeeds } from './unit-file.ts';
 
-export interface HeadlessNeeds extends UnitNeeds {
-  /** Null where the platform has none. */
-  readonly uid: number | null;
-}
+export type HeadlessNeeds = SupervisedNeeds;
 
 /** What is there of the headless service. */
 export type HeadlessLook =
@@ -82,98 +80,17 @@ function textOf({ os, env }: HeadlessNeeds, headless: Headless): string {
   if (os !== 'win32') return headlessSystemdUnit(headless);
   const words = headlessTaskWords(headless, win32.join(headless.directory, HEADLESS_LOG));
   const user = `${env.USERDOMAIN ?? '.'}\\${env.USERNAME ?? ''}`;
-  return logonTask(headless.program, user, { words, removedBy: HEADLESS_REMOVED_BY, restarts: 255 });
+  return logonTask(headless.program, user, { ...TRAY_TASK, words, removedBy: HEADLESS_REMOVED_BY, restarts: 255 });
 }
 
 function unitOf(needs: HeadlessNeeds, headless: Headless): Unit {
   const text = async (): Promise<string> => textOf(needs, headless);
   switch (needs.os) {
     case 'darwin':
-      return launchd(needs, text);
+      return launchdAgent(needs, HEADLESS_LABEL, text);
     case 'win32':
-      return scheduler(needs, headless, text);
+      return scheduledTask(needs, HEADLESS_TASK, win32.join(headless.directory, 'logon-task.xml'), text);
     default:
-      return systemd(needs, text);
+      return systemdService(needs, HEADLESS_UNIT, text);
   }
-}
-
-function systemd(needs: HeadlessNeeds, text: Unit['text']): Unit {
-  const folder = posix.join(configOf(needs), 'systemd/user');
-  const systemctl = (...args: string[]): Promise<void> => run(needs, ['systemctl', '--user', ...args]);
-  async function removed(): Promise<void> {
-    unlink(needs.disk, posix.join(folder, 'default.target.wants', HEADLESS_UNIT));
-    await told(needs, ['systemctl', '--user', 'stop', HEADLESS_UNIT]);
-    await told(needs, ['systemctl', '--user', 'daemon-reload']);
-  }
-  return {
-    path: posix.join(folder, HEADLESS_UNIT),
-    text,
-    async written(isNew) {
-      await systemctl('daemon-reload');
-      await systemctl('reenable', HEADLESS_UNIT);
-      await undoing(isNew ? removed : null, () => systemctl('restart', HEADLESS_UNIT));
-    },
-    removed,
-  };
-}
-
-function launchd(needs: HeadlessNeeds, text: Unit['text']): Unit {
-  const path = posix.join(needs.home, `Library/LaunchAgents/${HEADLESS_LABEL}.plist`);
-  const domain = `gui/${needs.uid ?? 0}`;
-  return {
-    path,
-    text,
-    async written() {
-      await end(needs, ['launchctl', 'bootout', `${domain}/${HEADLESS_LABEL}`]); // an older one; there need not be any
-      await run(needs, ['launchctl', 'bootstrap', domain, path]);
-    },
-    removed: () => told(needs, ['launchctl', 'bootout', `${domain}/${HEADLESS_LABEL}`]),
-  };
-}
-
-/** The Task Scheduler keeps its own copy; by ours beside the state we know that the task is ours. */
-function scheduler(needs: HeadlessNeeds, { directory }: Headless, text: Unit['text']): Unit {
-  const path = win32.join(directory, 'logon-task.xml');
-  const tasks = (...args: string[]): string[] => ['schtasks.exe', ...args];
-  return {
-    path,
-    text,
-    async written(isNew) {
-      await run(needs, tasks('/Create', '/TN', HEADLESS_TASK, '/XML', path, ...(isNew ? [] : ['/F'])));
-      const undo = (): Promise<void> => deleteTask(needs, HEADLESS_TASK); // what was created is ours
-      await undoing(isNew ? undo : null, () => run(needs, tasks('/Run', '/TN', HEADLESS_TASK)));
-    },
-    async removed() {
-      await told(needs, tasks('/End', '/TN', HEADLESS_TASK));
-      await deleteTask(needs, HEADLESS_TASK);
-    },
-  };
-}
-
-/** `step`, and when it fails what takes back those before it. @throws as `step` */
-async function undoing(undo: (() => Promise<void>) | null, step: () => Promise<void>): Promise<void> {
-  try {
-    await step();
-  } catch (error) {
-    await undo?.();
-    throw error;
-  }
-}
-
-/** The unit is gone already: who does not hear of it has nothing of it at the next start. */
-async function told(needs: HeadlessNeeds, command: readonly string[]): Promise<void> {
-  const ended = await end(needs, command);
-  if (ended.is === 'exited' && ended.code === 0) return;
-  const why = ended.is === 'exited' ? `ended with ${ended.code}: ${ended.stderr.trim()}` : ended.is;
-  needs.disk.log.info(`${command.join(' ')}: ${why}: what runs may go on`);
-}
-
-/** Units of a user stop with the last logout unless the user lingers (loginctl(1); Kijito contract, trap 69). */
-async function lingers(needs: HeadlessNeeds): Promise<boolean | null> {
-  if (needs.os === 'darwin' || needs.os === 'win32' || needs.uid === null) return null;
-  // Only stderr of a program is kept here.
-  const ended = await end(needs, ['sh', '-c', `exec loginctl show-user ${needs.uid} --property=Linger >&2`]);
-  if (ended.is !== 'exited') return null;
-  if (/^Linger=yes$/m.test(ended.stderr)) return true;
-  return /^Linger=no$|not logged in or lingering/m.test(ended.stderr) ? false : null;
 }

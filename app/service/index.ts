@@ -1,4 +1,5 @@
+export type { DaemonLook, DaemonService } from './daemon-service.ts';
 export { createHeadlessService, type HeadlessLook, type HeadlessNeeds, type HeadlessService } from './headless.ts';
 export { HEADLESS_LABEL, HEADLESS_LOG, HEADLESS_UNIT } from './headless-units.ts';
 export { createLoginStart, type LoginLook, type LoginNeeds, type LoginStart } from './login-start.ts';
-export { headlessService, type LoginMachine, loginStart } from './own.node.ts';
+export { daemonService, headlessService, type LoginMachine, loginStart, ownStart } from './own.node.ts';

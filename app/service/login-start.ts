@@ -4,7 +4,7 @@ import { autostartEntry, execLine, isEnabledEntry } from './autostart-entry.ts';
 import { deleteTask } from './delete-task.ts';
 import { headlessUnitAt } from './headless.ts';
 import { LAUNCH_AGENT, launchAgent, OLDER_LAUNCH_AGENT } from './launch-agent.ts';
-import { LOGON_TASK, logonTask } from './logon-task.ts';
+import { checkTaskEnvironment, LOGON_TASK, logonTask } from './logon-task.ts';
 import { systemdUnit, type Target } from './systemd-unit.ts';
 import {
   configOf,
@@ -255,10 +255,8 @@ function logonTaskWay(needs: LoginNeeds): Way {
     older: [],
     path,
     async text() {
-      if (Object.keys(program.environment).length === 0) return text();
-      const why =
-        'a task can not carry HIVEBAR_HOME: set it for the whole account (setx), and start Hivebar without it';
-      throw new Fault('unwritable', why, LOGIN);
+      checkTaskEnvironment(program);
+      return text();
     },
     isOn: () => true,
     isCurrent: (found) => found === text(),

@@ -1,33 +1,50 @@
+import { Fault } from '../../core/model/index.ts';
 import { markOf, type Program, REMOVED_BY } from './program.ts';
 import { xmlComment, xmlText } from './xml.ts';
 
 export const LOGON_TASK = '\\Hivebar\\Start at login';
 
-/** What a task starts, and how often it is started again, a minute after it failed. */
+/** What a task starts, when, and how often it is started again, a minute after it failed. */
 export interface TaskKind {
   /** What follows the file that node runs. */
   readonly words: readonly string[];
   readonly removedBy: string;
-  /** The schema knows 255 at most. */
+  /** The documented schema knows 255 at most; the scheduler itself takes 999. */
   readonly restarts: number;
+  /** `hidden`: behind a program that keeps node's console window away; `node`: node itself, whose exit code is the task's. */
+  readonly starts: 'hidden' | 'node';
+  /** After the logon, an ISO 8601 duration; null: at once. */
+  readonly delay: string | null;
+  /** A start that was missed is made up for. */
+  readonly startWhenAvailable: boolean;
+  /** How the text is to be written; null: it is ASCII. */
+  readonly encoding: 'UTF-16' | null;
 }
 
-const TRAY: TaskKind = { words: ['run'], removedBy: REMOVED_BY, restarts: 3 };
+export const TRAY_TASK: TaskKind = {
+  words: ['run'],
+  removedBy: REMOVED_BY,
+  restarts: 3,
+  starts: 'hidden',
+  delay: null,
+  startWhenAvailable: false,
+  encoding: null,
+};
 
 /**
- * A task of the Windows Task Scheduler (its schema 1.2) for one user's logon. `conhost --headless` keeps node's console
- * window away. From the schema's documentation; not verified on a machine. A task can not carry variables.
+ * A task of the Windows Task Scheduler (its schema 1.2) for one user's logon. From the schema's documentation; not verified
+ * on a machine. A task can not carry variables.
  * @param user `DOMAIN\NAME`; without it the task would be everybody's, which takes an administrator
  */
-export function logonTask(program: Program, user: string, kind: TaskKind = TRAY): string {
-  const words = `--headless ${taskWords([program.node, program.entry, ...kind.words])}`;
+export function logonTask(program: Program, user: string, kind: TaskKind = TRAY_TASK): string {
+  const delay = kind.delay === null ? '' : `<Delay>${kind.delay}</Delay>`;
   return `${[
-    '<?xml version="1.0"?>',
+    kind.encoding === null ? '<?xml version="1.0"?>' : `<?xml version="1.0" encoding="${kind.encoding}"?>`,
     xmlComment(`${markOf(program)} ${kind.removedBy}`),
     '<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">',
     '  <RegistrationInfo><Author>Hivebar</Author></RegistrationInfo>',
     '  <Triggers>',
-    `    <LogonTrigger><Enabled>true</Enabled><UserId>${xmlText(user)}</UserId></LogonTrigger>`,
+    `    <LogonTrigger><Enabled>true</Enabled><UserId>${xmlText(user)}</UserId>${delay}</LogonTrigger>`,
     '  </Triggers>',
     '  <Principals>',
     '    <Principal id="Author">',
@@ -40,17 +57,33 @@ export function logonTask(program: Program, user: string, kind: TaskKind = TRAY)
     '    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>',
     '    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>',
     '    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>',
+    ...(kind.startWhenAvailable ? ['    <StartWhenAvailable>true</StartWhenAvailable>'] : []),
     '    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>',
     `    <RestartOnFailure><Interval>PT1M</Interval><Count>${kind.restarts}</Count></RestartOnFailure>`,
     '  </Settings>',
     '  <Actions Context="Author">',
     '    <Exec>',
-    '      <Command>%SystemRoot%\\System32\\conhost.exe</Command>',
-    `      <Arguments>${xmlText(words)}</Arguments>`,
+    ...execOf(program, kind),
     '    </Exec>',
     '  </Actions>',
     '</Task>',
   ].join('\n')}\n`;
+}
+
+/** @throws Fault `unwritable` for a program that needs variables */
+export function checkTaskEnvironment({ environment }: Program): void {
+  const [name] = Object.keys(environment);
+  if (name === undefined) return;
+  const why = `a task can not carry ${name}: set it for the whole account (setx), and start Hivebar without it`;
+  throw new Fault('unwritable', why, { is: 'machine', key: 'login' });
+}
+
+function execOf({ node, entry }: Program, { starts, words }: TaskKind): readonly string[] {
+  const [command, line] =
+    starts === 'node'
+      ? [node, taskWords([entry, ...words])]
+      : ['%SystemRoot%\\System32\\conhost.exe', `--headless ${taskWords([node, entry, ...words])}`];
+  return [`      <Command>${xmlText(command)}</Command>`, `      <Arguments>${xmlText(line)}</Arguments>`];
 }
 
 export function taskWords(words: readonly string[]): string {

@@ -1,7 +1,9 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { DaemonName } from '../../core/link/index.ts';
 import type { Random, Spawn } from '../../core/ports/index.ts';
 import { type Disk, ownDirs } from '../../core/state/index.ts';
+import { createDaemonService, type DaemonService } from './daemon-service.ts';
 import { createHeadlessService, type HeadlessService } from './headless.ts';
 import { createLoginStart, type LoginStart } from './login-start.ts';
 import type { Program } from './program.ts';
@@ -25,6 +27,22 @@ export function headlessService(machine: LoginMachine): HeadlessService {
   const program = ownProgram(machine.env);
   const uid = process.geteuid?.() ?? null;
   return createHeadlessService({ ...machine, home: homedir(), program, uid });
+}
+
+/** A persona daemon as a service of this user, by this very program. */
+export function daemonService(
+  machine: LoginMachine,
+  daemon: DaemonName & { readonly project: string },
+  directory: string,
+): DaemonService {
+  const uid = process.geteuid?.() ?? null;
+  const unit = { ...daemon, program: ownProgram(machine.env) };
+  return createDaemonService({ ...machine, home: homedir(), uid }, unit, directory);
+}
+
+/** The words that start this very program, as another process. */
+export function ownStart(): { readonly node: string; readonly entry: string } {
+  return { node: process.execPath, entry: ENTRY };
 }
 
 // In the package every compiled file stands in dist/ beside the programs; in a checkout this file stands in app/service/.

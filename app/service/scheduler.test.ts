@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Ended, type Files, realFiles, realRandom, silentLog } from '../../core/ports/index.ts';
 import type { Disk } from '../../core/state/index.ts';
+import { createDaemonService } from './daemon-service.ts';
 import { createHeadlessService } from './headless.ts';
 import { createLoginStart } from './login-start.ts';
 
@@ -187,5 +188,54 @@ describe('the Task Scheduler, headless', () => {
     await service.install([]);
     await service.uninstall();
     assert.equal(has.has(MONITOR), false);
+  });
+});
+
+describe('the Task Scheduler, a persona daemon', () => {
+  const DIR = `${STATE}\\daemons\\acme-ada`;
+  const NAME = '\\Hivebar\\prism-daemon-acme-ada';
+  const daemonOf = ({ needs }: ReturnType<typeof scene>, environment: Readonly<Record<string, string>> = {}) =>
+    createDaemonService(
+      needs,
+      { tenant: 'acme', identity: 'ada', project: 'C:\\p', program: { ...needs.program, environment } },
+      DIR,
+    );
+
+  test('its text is UTF-16 with a byte order mark, known again as ours; paused, and gone', async () => {
+    const the = scene();
+    const daemon = daemonOf(the);
+    await daemon.install();
+    assert.deepEqual([...(the.has.get(`${DIR}\\logon-task.xml`) ?? []).slice(0, 4)], [0xff, 0xfe, 0x3c, 0x00]);
+    assert.deepEqual(daemon.look(), { is: 'ours', path: `${DIR}\\logon-task.xml`, isOld: false });
+    await daemon.pause();
+    await daemon.install();
+    await daemon.uninstall();
+    assert.equal(daemon.look().is, 'absent');
+    const create = `/Create /TN ${NAME} /XML ${DIR}\\logon-task.xml`;
+    assert.deepEqual(the.said, [
+      create,
+      `/Run /TN ${NAME}`,
+      `/Change /TN ${NAME} /DISABLE`,
+      `/End /TN ${NAME}`,
+      `${create} /F`,
+      `/Run /TN ${NAME}`,
+      `/End /TN ${NAME}`,
+      `/Delete /TN ${NAME} /F`,
+    ]);
+  });
+
+  test('one that can not be taken away keeps its text, as it was written', async () => {
+    const the = scene('/Delete');
+    const daemon = daemonOf(the);
+    await daemon.install();
+    const bytes = the.has.get(`${DIR}\\logon-task.xml`);
+    await assert.rejects(daemon.uninstall(), /Access is denied/);
+    assert.deepEqual(the.has.get(`${DIR}\\logon-task.xml`), bytes);
+  });
+
+  test('what needs variables is refused', async () => {
+    const the = scene();
+    await assert.rejects(daemonOf(the, { HIVEBAR_HOME: 'C:\\h' }).install(), /a task can not carry HIVEBAR_HOME/);
+    assert.deepEqual(the.said, []);
   });
 });

@@ -12,9 +12,6 @@ export type Target = 'graphical-session.target' | 'default.target';
  */
 export function systemdUnit(program: Program, target: Target): string {
   const session = target === 'graphical-session.target' ? [`After=${target}`, `PartOf=${target}`] : [];
-  const variables = Object.entries(program.environment).map(
-    ([name, value]) => `Environment=${quoted(`${name}=${value}`)}`,
-  );
   return `${[
     `# ${markOf(program)} ${REMOVED_BY}`,
     '[Unit]',
@@ -23,7 +20,7 @@ export function systemdUnit(program: Program, target: Target): string {
     '',
     '[Service]',
     `ExecStart=${[quoted(program.node), ...[program.entry, 'run'].map(argument)].join(' ')}`,
-    ...variables,
+    ...environmentLines(program),
     'Restart=on-failure',
     'RestartSec=5',
     'RestartPreventExitStatus=2 3',
@@ -33,6 +30,10 @@ export function systemdUnit(program: Program, target: Target): string {
   ]
     .map(line)
     .join('\n')}\n`;
+}
+
+export function environmentLines({ environment }: Program): readonly string[] {
+  return Object.entries(environment).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`);
 }
 
 /** One word in double quotes; `%` would begin a specifier. */

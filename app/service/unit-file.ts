@@ -3,6 +3,7 @@ import { Fault } from '../../core/model/index.ts';
 import { type Ended, O, type Random, type Spawn } from '../../core/ports/index.ts';
 import { type Disk, errnoOf, ioFault, writeAtomically } from '../../core/state/index.ts';
 import { ANY_MARK, markOf, type Program } from './program.ts';
+import { bytesOf, textOf } from './xml.ts';
 
 /** What a service needs of the machine. */
 export interface UnitNeeds {
@@ -40,7 +41,7 @@ export async function putUnit(needs: UnitNeeds, unit: Unit): Promise<void> {
   const file = readUnit(needs, unit.path);
   if (file.is === 'foreign') throw foreign(unit.path, file.why);
   const isNew = file.is === 'absent';
-  writeAtomically(needs.disk, needs.random, unit.path, await unit.text());
+  writeAtomically(needs.disk, needs.random, unit.path, bytesOf(await unit.text()));
   try {
     await unit.written(isNew);
   } catch (error) {
@@ -58,7 +59,7 @@ export async function removeUnit(needs: UnitNeeds, unit: Unit): Promise<void> {
   try {
     await unit.removed();
   } catch (error) {
-    writeAtomically(needs.disk, needs.random, unit.path, file.text); // without it we would not know that the rest is ours
+    writeAtomically(needs.disk, needs.random, unit.path, bytesOf(file.text)); // without it we would not know that the rest is ours
     throw error;
   }
 }
@@ -78,7 +79,7 @@ export function readUnit({ disk: { files }, program }: Pick<UnitNeeds, 'disk' | 
     const fd = files.open(path, O.RDONLY | O.NOFOLLOW | O.NONBLOCK, 0);
     try {
       const bytes = new Uint8Array(Math.min(stat.size, MOST_BYTES));
-      const text = new TextDecoder().decode(bytes.subarray(0, files.read(fd, bytes, 0)));
+      const text = textOf(bytes.subarray(0, files.read(fd, bytes, 0)));
       if (text.includes(markOf(program))) return { is: 'ours', text };
       const other = text.includes(ANY_MARK)
         ? 'starts the Hivebar of another HIVEBAR_HOME'

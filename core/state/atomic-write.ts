@@ -13,9 +13,9 @@ import { PRIVATE_FILE, withDirectories } from './safe-open.ts';
  *
  * @throws Fault `no-space` or `unwritable`; the temporary file is gone unless removing it failed as well.
  */
-export function writeAtomically(disk: Disk, random: Random, path: string, text: string): void {
+export function writeAtomically(disk: Disk, random: Random, path: string, content: string | Uint8Array): void {
   const { files } = disk;
-  throughTemp(disk, random, path, text, (temp) => files.rename(temp, path));
+  throughTemp(disk, random, path, content, (temp) => files.rename(temp, path));
   try {
     syncDirectory(disk, dirname(path));
   } catch (error) {
@@ -54,8 +54,14 @@ export function createAtomically(disk: Disk, random: Random, path: string, text:
   return true;
 }
 
-/** The text in a temporary file beside `path`, on the disk, for `place` to put under its name. */
-function throughTemp(disk: Disk, random: Random, path: string, text: string, place: (temp: string) => void): void {
+/** The content in a temporary file beside `path`, on the disk, for `place` to put under its name. */
+function throughTemp(
+  disk: Disk,
+  random: Random,
+  path: string,
+  content: string | Uint8Array,
+  place: (temp: string) => void,
+): void {
   const temp = join(dirname(path), `${tempPrefix(path)}${random.hex(6)}.tmp`);
   const { files } = disk;
   try {
@@ -63,7 +69,7 @@ function throughTemp(disk: Disk, random: Random, path: string, text: string, pla
     const fd = withDirectories(disk, temp, () => files.open(temp, flags, PRIVATE_FILE));
     try {
       try {
-        writeAll(disk, fd, Buffer.from(text, 'utf8'));
+        writeAll(disk, fd, typeof content === 'string' ? Buffer.from(content, 'utf8') : content);
         files.fsync(fd);
       } finally {
         files.close(fd);

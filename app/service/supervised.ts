@@ -1,0 +1,113 @@
+import { posix } from 'node:path';
+import { deleteTask } from './delete-task.ts';
+import { configOf, end, run, type Unit, type UnitNeeds, unlink } from './unit-file.ts';
+
+export interface SupervisedNeeds extends UnitNeeds {
+  /** Null where the platform has none. */
+  readonly uid: number | null;
+}
+
+/** A unit that is started when it is written, and kept running from then on. */
+export interface Supervised extends Unit {
+  /** Stops it, and starts it at no login until it is written again. The unit stays. Nothing when it is not there. */
+  paused(): Promise<void>;
+  /** Whether the supervisor runs it now; null: it can not be told. */
+  runs(): Promise<boolean | null>;
+}
+
+/** Of the user's systemd. @param name with its `.service` */
+export function systemdService(needs: SupervisedNeeds, name: string, text: Unit['text']): Supervised {
+  const folder = posix.join(configOf(needs), 'systemd/user');
+  const systemctl = (...args: string[]): string[] => ['systemctl', '--user', ...args];
+  async function removed(): Promise<void> {
+    unlink(needs.disk, posix.join(folder, 'default.target.wants', name));
+    await told(needs, systemctl('stop', name));
+    await told(needs, systemctl('daemon-reload'));
+  }
+  return {
+    path: posix.join(folder, name),
+    text,
+    async written(isNew) {
+      await run(needs, systemctl('daemon-reload'));
+      await run(needs, systemctl('reenable', name));
+      await undoing(isNew ? removed : null, () => run(needs, systemctl('restart', name)));
+    },
+    removed,
+    async paused() {
+      await told(needs, systemctl('disable', name));
+      await told(needs, systemctl('stop', name));
+    },
+    runs: () => answers(needs, systemctl('is-active', '--quiet', name)),
+  };
+}
+
+/** Of launchd, in the user's session. */
+export function launchdAgent(needs: SupervisedNeeds, label: string, text: Unit['text']): Supervised {
+  const path = posix.join(needs.home, `Library/LaunchAgents/${label}.plist`);
+  const domain = `gui/${needs.uid ?? 0}`;
+  const target = `${domain}/${label}`;
+  return {
+    path,
+    text,
+    async written() {
+      await end(needs, ['launchctl', 'bootout', target]); // an older one; there need not be any
+      await end(needs, ['launchctl', 'enable', target]); // what is disabled can not be loaded
+      await run(needs, ['launchctl', 'bootstrap', domain, path]);
+    },
+    removed: () => told(needs, ['launchctl', 'bootout', target]),
+    async paused() {
+      await told(needs, ['launchctl', 'disable', target]); // its file is read at the next login all the same
+      await told(needs, ['launchctl', 'bootout', target]);
+    },
+    runs: () => answers(needs, ['launchctl', 'print', target]),
+  };
+}
+
+/**
+ * Of the Task Scheduler, which keeps its own copy; by ours at `path` we know that the task is ours.
+ * @param task its whole name, with folders
+ */
+export function scheduledTask(needs: SupervisedNeeds, task: string, path: string, text: Unit['text']): Supervised {
+  const tasks = (...args: string[]): string[] => ['schtasks.exe', ...args];
+  return {
+    path,
+    text,
+    async written(isNew) {
+      await run(needs, tasks('/Create', '/TN', task, '/XML', path, ...(isNew ? [] : ['/F'])));
+      const undo = (): Promise<void> => deleteTask(needs, task); // what was created is ours
+      await undoing(isNew ? undo : null, () => run(needs, tasks('/Run', '/TN', task)));
+    },
+    async removed() {
+      await told(needs, tasks('/End', '/TN', task));
+      await deleteTask(needs, task);
+    },
+    async paused() {
+      await told(needs, tasks('/Change', '/TN', task, '/DISABLE'));
+      await told(needs, tasks('/End', '/TN', task));
+    },
+    runs: async () => null, // what the scheduler says of a task it says in the language of the system
+  };
+}
+
+/** `step`, and when it fails what takes back those before it. @throws as `step` */
+async function undoing(undo: (() => Promise<void>) | null, step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    await undo?.();
+    throw error;
+  }
+}
+
+/** What is done already stands: who does not hear of it has nothing of it at the next start. */
+async function told(needs: UnitNeeds, command: readonly string[]): Promise<void> {
+  const ended = await end(needs, command);
+  if (ended.is === 'exited' && ended.code === 0) return;
+  const why = ended.is === 'exited' ? `ended with ${ended.code}: ${ended.stderr.trim()}` : ended.is;
+  needs.disk.log.info(`${command.join(' ')}: ${why}: what runs may go on`);
+}
+
+async function answers(needs: UnitNeeds, command: readonly string[]): Promise<boolean | null> {
+  const ended = await end(needs, command);
+  return ended.is === 'exited' ? ended.code === 0 : null;
+}
