@@ -13,16 +13,19 @@ export interface Card {
   /** How the id stands in a link to its view. */
   readonly fragment: string;
   /** Decides shape and colour. */
-  readonly look: 'up' | 'failing' | 'down' | 'pending' | 'off';
+  readonly look: 'up' | 'stalled' | 'failing' | 'down' | 'pending' | 'off';
   /** Words for the style sheet: `unread`, `urgent`, `stale`, `muted`. */
   readonly flags: string;
   readonly slots: Slots;
 }
 
 /** The small marks of a card, in their order. Only those that have words stand on it: of a hundred cards each byte counts. */
-export const MARKS = ['urgent', 'low', 'held', 'warned', 'agent', 'muted', 'hidden', 'id'] as const;
+export const MARKS = ['urgent', 'low', 'held', 'warned', 'agent', 'daemon', 'error', 'muted', 'hidden', 'id'] as const;
 
-const WORDS = { up: 'Up', failing: 'Up, failing', down: 'Down', pending: 'Not checked yet', off: 'Paused' } as const;
+const WORDS = {
+  ...{ up: 'Up', stalled: 'Up, stalled', failing: 'Up, failing', down: 'Down' },
+  ...{ pending: 'Not checked yet', off: 'Paused' },
+} as const;
 
 /** Other people's text is shown as it is, but no more of it than a person reads. */
 const NAME_CHARS = 200;
@@ -57,7 +60,7 @@ export function cardOf(persona: PersonaWire, now: number): Card {
       warned: gateWords(persona.gates, 'soft', 'Warned at'),
       muted: persona.muted === null ? null : 'Muted',
       hidden: persona.hidden ? 'Hidden' : null,
-      agent: persona.agent === 'gone' || persona.agent === 'stalled' ? `Agent ${persona.agent}` : null,
+      ...readerWords(persona, now),
       reason: persona.reason === null ? null : capped(persona.reason, REASON_CHARS),
       mail:
         persona.lastMailAt === null ? 'No mail told yet' : `Last mail ${agoOf(now - Date.parse(persona.lastMailAt))}`,
@@ -67,10 +70,26 @@ export function cardOf(persona: PersonaWire, now: number): Card {
   };
 }
 
-function lookOf({ state, reason, asOf }: PersonaWire): Card['look'] {
+/** Of what reads an inbox, and of a persona daemon how it does. */
+function readerWords({ agent, agentReason, daemon }: PersonaWire, now: number): Slots {
+  if (daemon === null) {
+    const words = agentReason === 'drain-stalled' ? 'Drain stalled' : `Agent ${agent}`;
+    return { agent: agent === 'gone' || agent === 'stalled' ? words : null, daemon: null, error: null };
+  }
+  const why = agentReason?.replaceAll('-', ' ') ?? null;
+  const idle = spanOf(now - Date.parse(daemon.drainedAt));
+  return {
+    agent: why === null ? null : `${why.charAt(0).toUpperCase()}${why.slice(1)}`,
+    daemon: `${daemon.fsm}, ${daemon.taxonomy}, nothing fetched for ${idle}`,
+    error: daemon.lastErrorClass === null ? null : `Last error ${daemon.lastErrorClass}`,
+  };
+}
+
+function lookOf({ state, reason, asOf, agent }: PersonaWire): Card['look'] {
   switch (state) {
     case 'UP':
-      return reason === null ? 'up' : asOf === null ? 'pending' : 'failing';
+      if (reason === null) return agent === 'stalled' ? 'stalled' : 'up';
+      return asOf === null ? 'pending' : 'failing';
     case 'DOWN':
       return 'down';
     case 'PENDING':
@@ -150,8 +169,8 @@ function inOrder(personas: readonly PersonaWire[]): PersonaWire[] {
   return [...personas].sort((a, b) => rankOf(a) - rankOf(b) || byName(a.label, b.label) || byName(a.id, b.id));
 }
 
-function rankOf({ state, urgent, unread }: PersonaWire): number {
-  return state === 'DOWN' ? 0 : (urgent ?? 0) > 0 ? 1 : (unread ?? 0) > 0 ? 2 : 3;
+function rankOf({ state, urgent, unread, agent }: PersonaWire): number {
+  return state === 'DOWN' ? 0 : (urgent ?? 0) > 0 || agent === 'stalled' ? 1 : (unread ?? 0) > 0 ? 2 : 3;
 }
 
 function byName(a: string, b: string): number {

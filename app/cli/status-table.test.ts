@@ -26,6 +26,7 @@ function persona(over: Partial<StatusWire['personas'][number]>): StatusWire['per
     staleAfter: '2026-06-20T10:01:00.000000+00:00',
     pending: null,
     gates: [],
+    daemon: null,
     muted: null,
     hidden: false,
     canMarkRead: false,

@@ -11,7 +11,7 @@ export function statusTable(status: StatusWire): string {
   const hidden = status.personas.length - personas.length;
   const rows = [
     ['STATE', 'UNREAD', 'SEEN', 'PERSONA'],
-    ...personas.map((one) => [one.state, counted(one.unread, one.unreadIs), seen(one, generatedAt), nameOf(one)]),
+    ...personas.map((one) => [stateOf(one), counted(one.unread, one.unreadIs), seen(one, generatedAt), nameOf(one)]),
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map(([state = '', unread = '', age = '', name = '']) =>
@@ -27,9 +27,16 @@ export function statusTable(status: StatusWire): string {
   return `${[summary, '', ...(personas.length === 0 ? ['nobody is watched yet'] : lines)].join('\n')}\n`;
 }
 
-function nameOf({ id, label, reason }: PersonaWire): string {
+function nameOf({ id, label, reason, agent, agentReason, daemon }: PersonaWire): string {
   const name = label === id ? printable(id) : `${printable(label)} (${printable(id)})`;
-  return reason === null ? name : `${name}: ${printable(reason)}`;
+  const ofDaemon = daemon !== null && agent !== 'live' ? agentReason : null;
+  const said = reason ?? (agent === 'stalled' ? agentReason : ofDaemon);
+  return said === null ? name : `${name}: ${printable(said)}`;
+}
+
+/** One that is up, and whose reader lives and gets nothing done, is a state of its own. */
+function stateOf({ state, agent }: PersonaWire): string {
+  return state === 'UP' && agent === 'stalled' ? 'STALLED' : state;
 }
 
 function counted(count: number | null, is: PersonaWire['unreadIs']): string {

@@ -141,6 +141,7 @@ function fold(draft: Draft, fact: Fact): void {
     case 'recalled':
     case 'autostart':
     case 'local':
+    case 'daemon':
     case 'project':
     case 'withdrawn':
       return;

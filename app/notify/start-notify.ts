@@ -114,7 +114,7 @@ class Notify implements Notifications {
 
   /** A storm is one decision, and 60 personas are one cause. */
   #hear(fact: Fact): void {
-    if (fact.is === 'surface' || fact.is === 'local' || this.#over) return;
+    if (fact.is === 'surface' || fact.is === 'local' || fact.is === 'daemon' || this.#over) return;
     if (fact.is === 'asked') {
       if (this.#asked !== null && sameDecisions(this.#asked, fact.decisions)) return;
       this.#asked = fact.decisions;

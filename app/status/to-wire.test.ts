@@ -70,6 +70,7 @@ test('a persona has exactly the keys of the specification, in its order', () => 
     staleAfter: '2026-06-20T10:00:04.000000+00:00',
     pending: null,
     gates: [],
+    daemon: null,
     muted: null,
     canMarkRead: false,
     hidden: false,

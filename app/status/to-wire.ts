@@ -1,4 +1,4 @@
-import type { HiveView, PersonaView, Snapshot, Until } from '../../core/board/index.ts';
+import type { DaemonView, HiveView, PersonaView, Snapshot, Until } from '../../core/board/index.ts';
 import { type Count, type Instant, isoOf, standing } from '../../core/model/index.ts';
 import type { HiveWire, PersonaWire, StatusWire } from './wire.ts';
 
@@ -68,10 +68,25 @@ function personaWire(view: PersonaView, now: Instant): PersonaWire {
     staleAfter: timeOf(view.unread.staleAfter),
     pending: view.local === null ? null : [...view.local.pending],
     gates: (view.local?.gates ?? []).map(({ id, hook, mode }) => ({ id, hook, mode })),
+    daemon: daemonWire(view.daemon),
     muted: silence(view.muted, now),
     canMarkRead: view.canMarkRead,
     hidden: view.hidden,
     eventsFile: view.eventsFile,
+  };
+}
+
+function daemonWire(daemon: DaemonView | null): PersonaWire['daemon'] {
+  if (daemon === null) return null;
+  const { surface, project, fsm, taxonomy, isDegraded, drainedAt, lastError } = daemon;
+  return {
+    surface,
+    project,
+    fsm,
+    taxonomy,
+    degraded: isDegraded,
+    drainedAt: isoOf(drainedAt),
+    lastErrorClass: lastError,
   };
 }
 

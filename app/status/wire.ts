@@ -44,6 +44,25 @@ export const OpenDecisionWire = Type.Object(
   closed,
 );
 
+export const DaemonWire = Type.Object(
+  {
+    surface: Type.String({ description: 'What its agent works in.' }),
+    project: Type.String({ description: 'What it is bound to for its life. Untrusted text.' }),
+    fsm: Type.Union(
+      [Type.Literal('DISCONNECTED'), Type.Literal('RECONCILING'), Type.Literal('CONNECTED'), Type.Literal('EMITTING')],
+      { description: 'The state machine of its stream.' },
+    ),
+    taxonomy: Type.Union(
+      [Type.Literal('running'), Type.Literal('sleeping'), Type.Literal('restarting'), Type.Literal('failed')],
+      { description: 'What it does.' },
+    ),
+    degraded: Type.Boolean({ description: 'Its surface is away, so that it can not ring.' }),
+    drainedAt: Time('When something was fetched last, else when the daemon began.'),
+    lastErrorClass: Nullable(Type.String({ description: 'One of the ten classes. Null: none yet.' })),
+  },
+  closed,
+);
+
 export const PersonaWire = Type.Object(
   {
     id: Type.String({ description: 'Unique in Hivebar. Untrusted text: it comes from a directory of names.' }),
@@ -75,6 +94,9 @@ export const PersonaWire = Type.Object(
         'Of an inbox of this machine: unread by priority, 0 critical first; 1000 stands for as many or more. Else null.',
     }),
     gates: Type.Array(GateWire, { description: 'Open gates: registered, or held by an open decision.' }),
+    daemon: Type.Union([Type.Null(), DaemonWire], {
+      description: 'What a persona daemon says of itself. Null: it is none, or it does not answer.',
+    }),
     muted: Silence,
     canMarkRead: Type.Boolean({ description: 'Its messages can be marked as read by the action `read`.' }),
     hidden: Type.Boolean({ description: 'Left out of totals and causes, and of tray, page and notifications.' }),

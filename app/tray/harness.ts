@@ -51,6 +51,7 @@ export function persona(
     muted: { is: 'never' },
     hidden: false,
     local: null,
+    daemon: null,
     canMarkRead: false,
     latest: [],
     eventsFile: null,

@@ -147,6 +147,7 @@ function persona(id: string, source: string, hidden: boolean): PersonaView {
     muted: { is: 'never' },
     hidden,
     local: null,
+    daemon: null,
     canMarkRead: false,
     latest: [],
     eventsFile: null,

@@ -1,6 +1,7 @@
 import type { Letter, PersonaView } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import { atLeastOne, numberOf } from './counts.ts';
+import { daemonNotes, stalledText } from './daemon-notes.ts';
 import { isOn } from './icon.ts';
 import { heldText, localNotes } from './local-notes.ts';
 import type { MenuCommand, MenuEntry, Wanted } from './model.ts';
@@ -14,7 +15,7 @@ const REASON_MOST = 80;
 
 /** One persona: a row that says how it does, and behind it its latest messages and all that can be done. */
 export function personaRow(p: PersonaView, now: Instant, timeText: TimeText): MenuEntry {
-  const label = `${nameOf(p)} - ${newsOf(p, now)}${ageOf(p, now, timeText)}${heldText(p)}${mutedOf(p, now, timeText)}`;
+  const label = `${nameOf(p)} - ${newsOf(p, now)}${stalledText(p)}${ageOf(p, now, timeText)}${heldText(p)}${mutedOf(p, now, timeText)}`;
   const open = asks('open', p);
   return {
     is: 'submenu',
@@ -23,6 +24,7 @@ export function personaRow(p: PersonaView, now: Instant, timeText: TimeText): Me
     entries: [
       ...notesOf(p),
       ...localNotes(p),
+      ...daemonNotes(p, now, timeText),
       ...lettersOf(p, now),
       line(1, p),
       command('session', 'Open session', open, p),

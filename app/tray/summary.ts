@@ -3,7 +3,7 @@ import type { Instant } from '../../core/model/index.ts';
 import { atLeastOne, numberOf } from './counts.ts';
 import { isDown, isOn, isUnseen } from './icon.ts';
 
-/** Everything in one line: "3 unread, 1 urgent, 2 to decide, 1 down, notifications paused". */
+/** Everything in one line: "3 unread, 1 urgent, 2 to decide, 1 down, 1 stalled, notifications paused". */
 export function summaryOf(snapshot: Snapshot, now: Instant): string {
   const { unread, urgent, down, personas } = snapshot.totals;
   const parts: string[] = [];
@@ -15,6 +15,8 @@ export function summaryOf(snapshot: Snapshot, now: Instant): string {
   if (snapshot.decisions.length > 0) parts.push(`${snapshot.decisions.length} to decide`);
   if (down > 0) parts.push(`${down} down`);
   else if (isDown(snapshot)) parts.push('hive down');
+  const stalled = snapshot.personas.filter(({ vital, hidden }) => !hidden && vital.is === 'stalled').length;
+  if (stalled > 0) parts.push(`${stalled} stalled`);
   if (isOn(snapshot.paused, now)) parts.push('notifications paused');
   return parts.join(', ');
 }

@@ -1,6 +1,7 @@
 import type { Event } from '../events/index.ts';
 import type { Count, Fault, Instant, PersonaId, Reach, SourceId, Vital } from '../model/index.ts';
 import type { LocalView, OpenDecision } from './asked.ts';
+import type { DaemonView } from './daemon.ts';
 
 /** Until when a persona, or everything, is silent. */
 export type Until = { readonly is: 'never' } | { readonly is: 'at'; readonly at: Instant } | { readonly is: 'forever' };
@@ -93,6 +94,8 @@ export type Fact =
   | { readonly is: 'gap'; readonly at: Instant; readonly ms: number; readonly until: Instant }
   /** What the hive of this machine knows of its persona beside its mail. */
   | { readonly is: 'local'; readonly at: Instant; readonly persona: PersonaId; readonly local: LocalView }
+  /** What the daemon of this persona says of itself; null: it does not answer. */
+  | { readonly is: 'daemon'; readonly at: Instant; readonly persona: PersonaId; readonly daemon: DaemonView | null }
   /** All decisions that are open, oldest first. */
   | { readonly is: 'asked'; readonly at: Instant; readonly decisions: readonly OpenDecision[] }
   /** How a surface does: shown on the page and in `doctor`. */

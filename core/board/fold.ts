@@ -11,6 +11,7 @@ import {
   VITAL_NOT_REPORTED,
 } from '../model/index.ts';
 import type { OpenDecision } from './asked.ts';
+import { type DaemonView, sameDaemon } from './daemon.ts';
 import type { Fact, Until } from './fact.ts';
 import { lettersWith } from './letter.ts';
 import type { PersonaView, ProjectView, Seen } from './snapshot.ts';
@@ -155,6 +156,9 @@ function apply(draft: Draft, fact: Fact): void {
     case 'local':
       change(draft, fact.persona, (cell) => ({ ...cell, shown: { ...cell.shown, local: fact.local } }));
       break;
+    case 'daemon':
+      change(draft, fact.persona, (cell) => withDaemon(cell, fact.daemon));
+      break;
     case 'asked':
       draft.decisions = fact.decisions;
       break;
@@ -249,6 +253,7 @@ function joined(draft: Draft, fact: Extract<Fact, { is: 'joined' }>): void {
             lastMailAt: null,
             held: null,
             local: null,
+            daemon: null,
             muted: draft.muted.get(fact.persona) ?? NEVER,
             hidden: draft.hidden.has(fact.persona),
             latest: [],
@@ -295,6 +300,11 @@ function failed(cell: PersonaCell, fact: Extract<Fact, { is: 'failed' }>): Perso
     failed: { fault: fact.fault, since: fact.reach.is === 'down' ? fact.reach.since : (cell.failed?.since ?? fact.at) },
     shown: { ...cell.shown, reach: fact.reach, since: from, reason: fact.fault.explain() },
   };
+}
+
+/** What is the same stays the same, to the second. */
+function withDaemon(cell: PersonaCell, daemon: DaemonView | null): PersonaCell {
+  return sameDaemon(cell.shown.daemon, daemon) ? cell : { ...cell, shown: { ...cell.shown, daemon } };
 }
 
 /** A standing that stays keeps its beginning: a hiccup below the threshold does not restart "UP since". */

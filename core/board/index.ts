@@ -8,6 +8,7 @@ export {
 } from './asked.ts';
 export type { Board } from './board.ts';
 export { createBoard } from './create-board.ts';
+export type { DaemonView } from './daemon.ts';
 export type { Fact, Until } from './fact.ts';
 export { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
 export type { Letter } from './letter.ts';

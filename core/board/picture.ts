@@ -1,5 +1,6 @@
 import type { Count } from '../model/index.ts';
 import { sameDecisions, sameLocal } from './asked.ts';
+import { sameDaemon } from './daemon.ts';
 import type { Until } from './fact.ts';
 import type { BoardState, PersonaCell, SourceCell, Trouble } from './fold.ts';
 import type { ProjectView } from './snapshot.ts';
@@ -56,6 +57,7 @@ function samePersona(a: PersonaCell, b: PersonaCell): boolean {
     sameUntil(x.muted, y.muted) &&
     x.hidden === y.hidden &&
     sameLocal(x.local, y.local) &&
+    sameDaemon(x.daemon, y.daemon) &&
     x.canMarkRead === y.canMarkRead &&
     x.latest === y.latest &&
     x.eventsFile === y.eventsFile &&

@@ -1,5 +1,6 @@
 import type { Count, Instant, PersonaId, Reach, SourceId, Vital } from '../model/index.ts';
 import type { LocalView, OpenDecision } from './asked.ts';
+import type { DaemonView } from './daemon.ts';
 import type { Until } from './fact.ts';
 import type { Letter } from './letter.ts';
 
@@ -36,6 +37,8 @@ export interface PersonaView {
   readonly latest: readonly Letter[];
   /** Null: its inbox is not of this machine. */
   readonly local: LocalView | null;
+  /** Null: it is no persona daemon, or one that does not answer. */
+  readonly daemon: DaemonView | null;
   /** Its messages can be marked as read from here. */
   readonly canMarkRead: boolean;
   readonly eventsFile: string | null;

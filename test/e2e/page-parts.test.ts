@@ -28,6 +28,7 @@ function personaOf(id: string, over: Partial<PersonaWire> = {}): PersonaWire {
     staleAfter: null,
     pending: null,
     gates: [],
+    daemon: null,
     muted: null,
     hidden: false,
     canMarkRead: false,
