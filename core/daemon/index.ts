@@ -1,4 +1,8 @@
-export { step } from './machine.ts';
+export { codeOfStatus } from './backoff.ts';
+export { doorbellAt } from './doorbell.ts';
+export { classOf, isErrorClass } from './errors.ts';
+export { atStart, dueMono, step, withoutIndex } from './machine.ts';
+export { ownMachineId } from './machine-id.node.ts';
 export type {
   Effect,
   Errors,
@@ -8,5 +12,4 @@ export type {
   Now,
   Output,
   Rules,
-  Transition,
 } from './machine-state.ts';

@@ -1,4 +1,4 @@
-import type { Boundary, Doorbell, ErrorClass, Fsm, RingAnswer } from '../link/index.ts';
+import type { Boundary, Doorbell, ErrorClass, Fsm, RingAnswer, Transition } from '../link/index.ts';
 import type { Instant } from '../model/index.ts';
 
 /**
@@ -10,15 +10,15 @@ export interface MachineState {
   readonly fsm: Fsm;
   readonly startedAt: Instant;
   readonly startedMono: number;
-  /** The last time anything was told to the machine at a tick: what a sleep of the machine is known by. */
-  readonly ticked: { readonly at: Instant; readonly mono: number };
+  /** When anything was last told here: a sleep of the computer is known by it. */
+  readonly told: { readonly at: Instant; readonly mono: number };
   readonly link: Link;
   /** Connections opened since the ladder began anew. */
   readonly attempts: number;
   /** The last number given away, for connections, peeks and rings alike. */
   readonly lastId: number;
   readonly peek: Peek;
-  /** What is known of the queue; null: unknown. A cache, and nothing is lost with it. */
+  /** What is known of the queue; null: nothing. A cache: whoever loses it pays a peek. */
   readonly index: Index | null;
   /** Rung and not yet drained. It outlives a connection. */
   readonly outstanding: Outstanding | null;
@@ -69,15 +69,21 @@ export type Peek =
       readonly floor: number;
       /** Something changed meanwhile. */
       readonly again: boolean;
+      /** It follows one that was overtaken, so that the wait to be reconciled has an end however often something changes. */
+      readonly second: boolean;
       readonly failures: number;
     }
+  /** The last one failed. */
   | { readonly is: 'waiting'; readonly dueMono: number; readonly failures: number };
 
-/** `fresh`: the count is the upstream's word; else something is known to have come, and a peek is under way. */
+/**
+ * `fresh`: the upstream's own count. `guess`: something changed since, and a peek is under way. `unknown`: of a connection
+ * that is over; to be shown, and nothing else.
+ */
 export interface Index {
+  readonly is: 'fresh' | 'guess' | 'unknown';
   readonly rev: number;
   readonly count: number;
-  readonly fresh: boolean;
 }
 
 export interface Outstanding {
@@ -88,17 +94,20 @@ export interface Outstanding {
 
 export interface Ring {
   readonly id: number;
-  /** Who asked, and is told how it went; null: nobody, the agent was woken. */
+  /** Who asked, and is told how it went; null: nobody, the agent is woken. */
   readonly ask: number | null;
   readonly sinceMono: number;
+  /** Where the agent is if nothing rang after all, and it did nothing meanwhile. */
+  readonly turn: Turn;
 }
 
 /** Where the agent is between its turns, as its last boundary said. */
 export type Turn =
   | { readonly is: 'unknown' }
-  | { readonly is: 'open' }
-  /** After a Stop with no prompt. */
-  | { readonly is: 'rest'; readonly at: Instant };
+  /** `ring`: the doorbell it goes on for after it would have ended; null: a prompt began it, or the agent did something. */
+  | { readonly is: 'open'; readonly ring: number | null }
+  /** After a Stop with no prompt. `woken`: its one ring through the wake path is spent. */
+  | { readonly is: 'rest'; readonly at: Instant; readonly woken: boolean };
 
 export interface Heartbeat {
   readonly seq: number;
@@ -111,13 +120,6 @@ export interface Heartbeat {
 
 /** How often, and when last (null: never), for each of the ten classes. */
 export type Errors = Readonly<Record<ErrorClass, { readonly count: number; readonly at: Instant | null }>>;
-
-export interface Transition {
-  readonly at: Instant;
-  readonly from: Fsm;
-  readonly to: Fsm;
-  readonly why: string;
-}
 
 export interface Stopping {
   readonly reason: string;

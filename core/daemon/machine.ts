@@ -1,6 +1,159 @@
-import type { Input, MachineState, Output, Rules } from './machine-state.ts';
+import { noErrors } from './errors.ts';
+import { type Draft, fail, put } from './machine-draft.ts';
+import { heartbeatInTime, onHeartbeatFailed, onHeartbeatSent } from './machine-heartbeat.ts';
+import { isUnknown, onDrained, onPeeked, onPeekFailed, onPendingChanged, peekInTime, refresh } from './machine-peek.ts';
+import type { Input, MachineState, Now, Output, Rules } from './machine-state.ts';
+import { heard, isOf, LIMITS, onClosed, onGarbled, onWelcome, stop, streamInTime } from './machine-stream.ts';
+import { onAccepted, onActivity, onNotify, onRejected, ringInTime, wakeIdle } from './pacing.ts';
 
-/** One transition of the persona daemon (contract 3). Pure: the same state, input and rules give the same output. */
-export function step(state: MachineState, _input: Input, _rules: Rules): Output {
-  return { state, effects: [] };
+/** A daemon that knows nothing: it connects at its first tick. */
+export function atStart({ at, mono }: Pick<Now, 'at' | 'mono'>): MachineState {
+  return {
+    fsm: 'DISCONNECTED',
+    startedAt: at,
+    startedMono: mono,
+    told: { at, mono },
+    link: { is: 'down', dueMono: mono, auth: false },
+    attempts: 0,
+    lastId: 0,
+    peek: { is: 'none' },
+    index: null,
+    outstanding: null,
+    ring: null,
+    used: [],
+    turn: { is: 'unknown' },
+    activeMono: null,
+    heartbeat: { seq: 0, dueMono: mono, sentMono: null, stuckMono: null },
+    drained: null,
+    errors: noErrors(),
+    lastError: null,
+    transitions: [],
+    stopping: null,
+  };
+}
+
+/**
+ * One transition of the persona daemon (contract 3). Pure: the same state, input and rules give the same output. First time
+ * passes and what became due is done; then the input is looked at; then what follows from where that led.
+ */
+export function step(state: MachineState, input: Input, rules: Rules): Output {
+  const { at, mono, draw } = input;
+  const draft: Draft = { state, effects: [], now: { at, mono, draw }, rules };
+  inTime(draft);
+  put(draft, { told: { at, mono } });
+  happened(draft, input);
+  afterwards(draft);
+  return { state: draft.state, effects: draft.effects };
+}
+
+/** When the machine wants to be told at the latest what time it is, as `mono` says it. */
+export function dueMono({ told, link, peek, ring, heartbeat, stopping }: MachineState): number {
+  const dues: number[] = [told.mono + LIMITS.tickMs];
+  if (ring !== null) dues.push(ring.sinceMono + LIMITS.ringMs);
+  if (stopping !== null) return Math.min(...dues);
+  if (link.is === 'down') dues.push(link.dueMono);
+  if (link.is === 'opening') dues.push(link.sinceMono + LIMITS.welcomeMs);
+  if (link.is === 'up') dues.push(link.heardMono + LIMITS.silenceMs);
+  if (link.is === 'up' && link.reconciledMono !== null) dues.push(heartbeat.dueMono);
+  if (peek.is === 'asked') dues.push(peek.sinceMono + LIMITS.peekMs);
+  if (peek.is === 'waiting') dues.push(peek.dueMono);
+  return Math.min(...dues);
+}
+
+/** The same daemon without its index: a cache that may be lost at any moment (contract 3). */
+export function withoutIndex(state: MachineState): MachineState {
+  return { ...state, index: null, outstanding: null };
+}
+
+function inTime(draft: Draft): void {
+  ringInTime(draft);
+  if (draft.state.stopping !== null) return;
+  streamInTime(draft);
+  peekInTime(draft);
+  heartbeatInTime(draft);
+}
+
+function happened(draft: Draft, input: Input): void {
+  switch (input.is) {
+    case 'notify':
+      onNotify(draft, input);
+      break;
+    case 'accepted':
+      onAccepted(draft, input);
+      break;
+    case 'rejected':
+      onRejected(draft, input);
+      break;
+    case 'failed':
+      fail(draft, input.error, 'told');
+      break;
+    default:
+      if (draft.state.stopping === null) alive(draft, input);
+  }
+}
+
+/** What means something only while the daemon is not about to go. */
+function alive(
+  draft: Draft,
+  input: Exclude<Input, { readonly is: 'notify' | 'accepted' | 'rejected' | 'failed' }>,
+): void {
+  switch (input.is) {
+    case 'tick':
+      break;
+    case 'heard':
+      heard(draft, input);
+      break;
+    case 'welcome':
+      onWelcome(draft, input);
+      break;
+    case 'pending_changed':
+      heard(draft, input);
+      onPendingChanged(draft, input);
+      break;
+    case 'drained':
+      heard(draft, input);
+      onDrained(draft, input);
+      break;
+    case 'lifecycle':
+      if (isOf(draft.state.link, input.conn)) {
+        stop(draft, { reason: input.verb, exit: 0, deadlineMs: LIMITS.stopMs });
+      }
+      break;
+    case 'garbled':
+      onGarbled(draft, input);
+      break;
+    case 'closed':
+      onClosed(draft, input);
+      break;
+    case 'peeked':
+      onPeeked(draft, input);
+      break;
+    case 'peek_failed':
+      onPeekFailed(draft, input);
+      break;
+    case 'heartbeat_sent':
+      onHeartbeatSent(draft, input);
+      break;
+    case 'heartbeat_failed':
+      onHeartbeatFailed(draft, input);
+      break;
+    case 'activity':
+      onActivity(draft, input);
+      break;
+    case 'shutdown':
+      stop(draft, { reason: input.reason, exit: 0, deadlineMs: input.deadlineMs });
+      break;
+  }
+}
+
+/** A lost index costs a peek; a heartbeat goes out with the connection that was just reconciled; an agent at rest is woken. */
+function afterwards(draft: Draft): void {
+  if (draft.state.stopping !== null) return;
+  if (draft.state.fsm !== 'RECONCILING' && isUnknown(draft.state.index)) refreshIfNobodyDoes(draft);
+  heartbeatInTime(draft);
+  wakeIdle(draft);
+}
+
+function refreshIfNobodyDoes(draft: Draft): void {
+  if (draft.state.peek.is === 'none') refresh(draft);
 }

@@ -1,0 +1,10 @@
+import type { Doorbell } from '../link/index.ts';
+import { type Instant, isoOf } from '../model/index.ts';
+
+/**
+ * All that a surface is ever handed (persona daemon, contract 4). A moment is everything that comes in here, so no word of
+ * a message can come out.
+ */
+export function doorbellAt(at: Instant): Doorbell {
+  return { timestamp: isoOf(at), source: 'daemon', kind: 'pending_work_notice' };
+}

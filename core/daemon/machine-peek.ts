@@ -1,0 +1,127 @@
+import { peekRetryMs } from './backoff.ts';
+import { type Draft, enter, fail, newId, put } from './machine-draft.ts';
+import type { Index, Input } from './machine-state.ts';
+import { ended, LIMITS } from './machine-stream.ts';
+
+type Told<Is extends Input['is']> = Extract<Input, { is: Is }>;
+
+/** Asks the upstream how many wait. Whoever is asked already is asked once more afterwards. */
+export function refresh(draft: Draft): void {
+  const { peek, link } = draft.state;
+  if (link.is !== 'up') return;
+  if (peek.is === 'none') ask(draft, { second: false, failures: 0 });
+  if (peek.is === 'asked') put(draft, { peek: { ...peek, again: true } });
+}
+
+/** What became due of the peek. */
+export function peekInTime(draft: Draft): void {
+  const { peek } = draft.state;
+  const { mono } = draft.now;
+  if (peek.is === 'waiting' && mono >= peek.dueMono) ask(draft, { second: false, failures: peek.failures });
+  if (peek.is === 'asked' && mono >= peek.sinceMono + LIMITS.peekMs) {
+    draft.effects.push({ is: 'drop_peek', peek: peek.id });
+    failed(draft, 'no answer in time');
+  }
+}
+
+export function onPeeked(draft: Draft, { peek: id, rev, count }: Told<'peeked'>): void {
+  const { peek, link, index, fsm } = draft.state;
+  if (peek.is !== 'asked' || peek.id !== id || link.is !== 'up') return;
+  if (rev < peek.floor) {
+    wentBack(draft, rev, peek.floor);
+    return;
+  }
+  const newest = Math.max(link.rev, rev);
+  put(draft, { link: { ...link, rev: newest }, peek: { is: 'none' } });
+  if (!peek.again) know(draft, rev, count);
+  else if (peek.second && isUnknown(index)) put(draft, { index: { is: 'guess', rev: newest, count } });
+  if (fsm === 'RECONCILING' && !isUnknown(draft.state.index)) reconciled(draft);
+  if (peek.again) ask(draft, { second: true, failures: 0 });
+}
+
+export function onPeekFailed(draft: Draft, { peek: id }: Told<'peek_failed'>): void {
+  const { peek } = draft.state;
+  if (peek.is === 'asked' && peek.id === id) failed(draft, 'the upstream did not say what is pending');
+}
+
+export function onPendingChanged(draft: Draft, { conn, rev }: Told<'pending_changed'>): void {
+  const { link, index } = draft.state;
+  if (link.is !== 'up' || link.conn !== conn) return;
+  if (rev < link.rev) {
+    fail(draft, 'pending_reconcile_failed', `pending_changed ${rev} after ${link.rev}`);
+    refresh(draft);
+    return;
+  }
+  // Told of what a peek has seen already.
+  if (index?.is === 'fresh' && index.rev >= rev) return;
+  put(draft, { link: { ...link, rev } });
+  if (index !== null && !isUnknown(index)) {
+    put(draft, { index: { is: 'guess', rev, count: Math.max(1, index.count) } });
+  }
+  refresh(draft);
+}
+
+/** The one acknowledgement there is. Its revision is that of the items taken, and may be older than what was told since. */
+export function onDrained(draft: Draft, { conn, rev, remaining }: Told<'drained'>): void {
+  const { link, index, peek } = draft.state;
+  if (link.is !== 'up' || link.conn !== conn) return;
+  const { at, mono } = draft.now;
+  const isNewest = rev >= link.rev;
+  put(draft, {
+    outstanding: null,
+    drained: { at, mono },
+    link: { ...link, rev: Math.max(link.rev, rev) },
+  });
+  if (!isUnknown(index)) {
+    put(draft, { index: { is: isNewest ? 'fresh' : 'guess', rev: Math.max(link.rev, rev), count: remaining } });
+  }
+  // A peek on its way may have been answered before the drain.
+  if (!isNewest || peek.is === 'asked') refresh(draft);
+}
+
+export function isUnknown(index: Index | null): boolean {
+  return index === null || index.is === 'unknown';
+}
+
+function know(draft: Draft, rev: number, count: number): void {
+  const { at, mono } = draft.now;
+  put(draft, { index: { is: 'fresh', rev, count } });
+  // Nothing waits: what was rung for was drained, and the word of it was lost.
+  if (count === 0 && draft.state.outstanding !== null) put(draft, { outstanding: null, drained: { at, mono } });
+}
+
+function reconciled(draft: Draft): void {
+  const { link, heartbeat } = draft.state;
+  if (link.is !== 'up') return;
+  put(draft, {
+    link: { ...link, reconciledMono: draft.now.mono },
+    heartbeat: { ...heartbeat, dueMono: draft.now.mono, stuckMono: null },
+  });
+  enter(draft, 'CONNECTED', 'reconciled');
+}
+
+function ask(draft: Draft, { second, failures }: { readonly second: boolean; readonly failures: number }): void {
+  const { link } = draft.state;
+  if (link.is !== 'up') return;
+  const id = newId(draft);
+  const { mono } = draft.now;
+  put(draft, { peek: { is: 'asked', id, sinceMono: mono, floor: link.rev, again: false, second, failures } });
+  draft.effects.push({ is: 'peek', peek: id });
+}
+
+function failed(draft: Draft, why: string): number {
+  const { peek } = draft.state;
+  const failures = peek.is === 'asked' ? peek.failures + 1 : 1;
+  put(draft, { peek: { is: 'waiting', dueMono: draft.now.mono + peekRetryMs(failures), failures } });
+  fail(draft, 'pending_reconcile_failed', why);
+  return failures;
+}
+
+/**
+ * A revision that went back is not believed. One that stays back would never be: an upstream that began to count anew has
+ * to say so with a new registration.
+ */
+function wentBack(draft: Draft, rev: number, floor: number): void {
+  const failures = failed(draft, `the revision went back from ${floor} to ${rev}`);
+  if (failures >= LIMITS.timesBack) ended(draft, 'the revision stays back');
+}

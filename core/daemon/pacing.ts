@@ -1,0 +1,149 @@
+import type { Boundary, RingWhy } from '../link/index.ts';
+import { doorbellAt } from './doorbell.ts';
+import { type Draft, enter, fail, newId, put } from './machine-draft.ts';
+import { isUnknown, refresh } from './machine-peek.ts';
+import type { Input, MachineState, Turn } from './machine-state.ts';
+import { LIMITS } from './machine-stream.ts';
+
+type Told<Is extends Input['is']> = Extract<Input, { is: Is }>;
+
+/** How doorbells are spaced (persona daemon, contract 4). */
+export const PACE = {
+  /** So long a boundary is remembered, so that two hooks on one event ring once. */
+  boundaryMs: 300_000,
+  /** After so long what was rung and not drained may ring again, at a later boundary. */
+  againMs: 600_000,
+  /** Nobody is woken so soon after a connection was reconciled. */
+  wakeAfterMs: 30_000,
+} as const;
+
+const OPEN: Turn = { is: 'open', ring: null };
+
+/** The name of a boundary: what two hooks on one event say alike. */
+export function boundaryId({ session, turn, kind }: Boundary): string {
+  return JSON.stringify([session, turn, kind]);
+}
+
+/** Why nothing rings at this boundary; null: nothing speaks against it. */
+export function whyNot(state: MachineState, boundary: Boundary, mono: number): RingWhy | null {
+  const { stopping, fsm, index, outstanding } = state;
+  if (stopping !== null) return 'stopping';
+  if (fsm === 'DISCONNECTED') return 'disconnected';
+  if (fsm === 'RECONCILING' || index === null || isUnknown(index)) return 'reconciling';
+  if (fsm === 'EMITTING') return 'emitting';
+  if (index.count === 0) return 'nothing_pending';
+  if (outstanding !== null && mono - outstanding.mono < PACE.againMs) return 'outstanding';
+  return wasUsed(state, boundary, mono) ? 'duplicate_boundary' : null;
+}
+
+export function onNotify(draft: Draft, { ask, boundary }: Told<'notify'>): void {
+  const { state, now } = draft;
+  if (boundary === null) {
+    if (state.stopping === null) refresh(draft);
+    answer(draft, ask, state.stopping === null ? 'queued' : 'stopping');
+    return;
+  }
+  const turn = turnAfter(draft, boundary);
+  put(draft, { activeMono: now.mono, turn });
+  // The harness has no ear when it says that a turn is complete: the wake path rings, or the next boundary.
+  const why = whyNot(state, boundary, now.mono) ?? (boundary.kind === 'agent-turn-complete' ? 'queued' : null);
+  if (why !== null) {
+    answer(draft, ask, why);
+    return;
+  }
+  const used = state.used.filter(({ mono }) => now.mono - mono < PACE.boundaryMs);
+  put(draft, { used: [...used, { id: boundaryId(boundary), mono: now.mono }] });
+  ring(draft, { way: 'boundary', ask, turn });
+}
+
+/** The agent does something: it is not at rest, if that was after it came to rest. */
+export function onActivity(draft: Draft, { touched }: Told<'activity'>): void {
+  const { turn } = draft.state;
+  put(draft, { activeMono: draft.now.mono });
+  if (turn.is === 'open' || (turn.is === 'rest' && touched > turn.at)) put(draft, { turn: OPEN });
+}
+
+/** Opt-in: an agent at rest is at a boundary, and is rung there once (contract 4, idle surfaces). */
+export function wakeIdle(draft: Draft): void {
+  const { turn, fsm, index, outstanding, ring: inFlight, link } = draft.state;
+  if (!draft.rules.wakeIdle || turn.is !== 'rest' || turn.woken) return;
+  if (fsm !== 'CONNECTED' || outstanding !== null || inFlight !== null) return;
+  if (index?.is !== 'fresh' || index.count === 0) return;
+  if (link.is !== 'up' || link.reconciledMono === null) return;
+  if (draft.now.mono - link.reconciledMono < PACE.wakeAfterMs) return;
+  const woken: Turn = { ...turn, woken: true };
+  put(draft, { turn: woken });
+  ring(draft, { way: 'wake', ask: null, turn: woken });
+}
+
+/** Accepted is not acknowledged: it stays outstanding until somebody drains. */
+export function onAccepted(draft: Draft, { ring: id }: Told<'accepted'>): void {
+  const { ring: inFlight } = draft.state;
+  if (inFlight === null || inFlight.id !== id) return;
+  put(draft, { ring: null });
+  if (draft.state.fsm === 'EMITTING') enter(draft, 'CONNECTED', 'rung');
+  if (inFlight.ask !== null) answer(draft, inFlight.ask, 'rung');
+}
+
+export function onRejected(draft: Draft, { ring: id }: Told<'rejected'>): void {
+  const { ring: inFlight } = draft.state;
+  if (inFlight === null || inFlight.id !== id) return;
+  const { turn } = draft.state;
+  if (turn.is === 'open' && turn.ring === id) put(draft, { turn: inFlight.turn });
+  notRung(draft, 'the surface did not take the doorbell');
+}
+
+/** A doorbell that was not taken in time. It may have rung all the same, so nobody is woken for it. */
+export function ringInTime(draft: Draft): void {
+  const { ring: inFlight } = draft.state;
+  if (inFlight !== null && draft.now.mono >= inFlight.sinceMono + LIMITS.ringMs) {
+    notRung(draft, 'the surface did not answer in time');
+  }
+}
+
+function ring(
+  draft: Draft,
+  { way, ask, turn }: { readonly way: 'boundary' | 'wake'; readonly ask: number | null; readonly turn: Turn },
+): void {
+  const { mono, at } = draft.now;
+  const id = newId(draft);
+  put(draft, {
+    outstanding: { rev: draft.state.index?.rev ?? 0, ring: id, mono },
+    ring: { id, ask, sinceMono: mono, turn },
+    // Rung at a Stop the agent goes on.
+    turn: turn.is === 'rest' && !turn.woken ? { is: 'open', ring: id } : turn,
+  });
+  enter(draft, 'EMITTING', way);
+  draft.effects.push({ is: 'ring', ring: id, way, ask, doorbell: doorbellAt(at) });
+}
+
+function notRung(draft: Draft, why: string): void {
+  const { ring: inFlight, outstanding } = draft.state;
+  if (inFlight === null) return;
+  put(draft, { ring: null, outstanding: outstanding?.ring === inFlight.id ? null : outstanding });
+  fail(draft, 'surface_inject_failed', why);
+  if (draft.state.fsm === 'EMITTING') enter(draft, 'CONNECTED', 'surface_inject_failed');
+  if (inFlight.ask !== null) answer(draft, inFlight.ask, 'surface_inject_failed');
+}
+
+function answer(draft: Draft, ask: number, why: RingWhy): void {
+  draft.effects.push({ is: 'answer', ask, answer: { emitted: why === 'rung', why } });
+}
+
+/** Where the agent is after a boundary. A second hook on one that rang says nothing new. */
+function turnAfter({ state, now }: Draft, boundary: Boundary): Turn {
+  switch (boundary.kind) {
+    case 'SessionStart':
+      return { is: 'unknown' };
+    case 'UserPromptSubmit':
+      return OPEN;
+    case 'Stop':
+    case 'agent-turn-complete':
+      return wasUsed(state, boundary, now.mono) ? state.turn : { is: 'rest', at: now.at, woken: false };
+  }
+}
+
+function wasUsed({ used }: MachineState, boundary: Boundary, mono: number): boolean {
+  const id = boundaryId(boundary);
+  return used.some((one) => one.id === id && mono - one.mono < PACE.boundaryMs);
+}
