@@ -53,7 +53,7 @@ export async function keepRelay(parts: RelayParts, { clock, random, log, env }: 
     stored: () => void local.changedElsewhere(),
     tell: (fault) => board.put({ is: 'source', at: clock.now(), source: RELAY.key, address: server.shown, fault }),
   });
-  const hints = local.hints(() => relay.pushed());
+  const hints = local.hints(() => relay.pushed(), 'first');
   const gaps = wakefulness.gaps(() => relay.wake());
   return {
     async [Symbol.asyncDispose]() {

@@ -152,6 +152,21 @@ describe('a notice', () => {
     assert.equal(clock.waiting, 0);
   });
 
+  test('is heard first by who only passes it on, whenever it came', () => {
+    using db = openMail();
+    using book = bookOn(db);
+    const heard: string[] = [];
+    using _early = book.listen((persona) => heard.push(`stores ${persona}`));
+    {
+      using _late = book.listen((persona) => heard.push(`passes on ${persona}`), 'first');
+      send(db, 'ada');
+      book.notice(nobodyFirst);
+    }
+    send(db, 'bo');
+    book.notice(nobodyFirst);
+    assert.deepEqual(heard, ['passes on ada', 'stores ada', 'stores bo']);
+  });
+
   test('given by a listener that changes an inbox itself tells that change alone', () => {
     using db = openMail();
     using book = bookOn(db);

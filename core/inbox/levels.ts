@@ -26,7 +26,12 @@ export interface LevelBook extends Disposable {
    * returns their names.
    */
   notice(first: (persona: string) => void): readonly string[];
-  listen(wake: (persona: string) => void): Disposable;
+  /** `first`: before those without it, for who only passes it on: whoever stores something holds the others up. */
+  listen(wake: (persona: string) => void, order?: 'first'): Disposable;
+}
+
+interface Listener {
+  readonly wake: (persona: string) => void;
 }
 
 interface Counted {
@@ -62,7 +67,7 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
     'SELECT name, unread, urgent FROM personas WHERE unread > 0',
   );
 
-  const listeners = new Set<{ wake: (persona: string) => void }>();
+  const listeners = { first: new Set<Listener>(), others: new Set<Listener>() };
   const holds = new Set<{ readonly cursor: string; readonly wake: () => void }>();
   let told = revNow();
   /** Counts as of `rev`; read when first asked for, then only what changed is counted again. */
@@ -119,7 +124,7 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
       told = last.rev;
       for (const { name } of changed) first(name);
       for (const { name } of changed) {
-        for (const listener of listeners) {
+        for (const listener of [...listeners.first, ...listeners.others]) {
           try {
             listener.wake(name);
           } catch (error) {
@@ -131,13 +136,14 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
       for (const hold of holds) if (hold.cursor !== String(told)) hold.wake();
       return changed.map((row) => row.name);
     },
-    listen(wake) {
+    listen(wake, order) {
       const listener = { wake };
-      listeners.add(listener);
-      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+      const among = listeners[order ?? 'others'];
+      among.add(listener);
+      return { [Symbol.dispose]: () => void among.delete(listener) };
     },
     [Symbol.dispose]() {
-      listeners.clear();
+      for (const some of Object.values(listeners)) some.clear();
       for (const { wake } of holds) wake();
     },
   };

@@ -94,9 +94,9 @@ export interface LocalHive extends Disposable {
   personas(): readonly { readonly name: string; readonly created: Instant }[];
   /**
    * Calls `wake` after each commit that changed an inbox, before the sender hears of it; of what is sent in a crowd, some
-   * milliseconds later for all its groups together.
+   * milliseconds later for all its groups together. `first`: before those without it, for who only passes it on.
    */
-  hints(wake: (address: string) => void): Disposable;
+  hints(wake: (address: string) => void, order?: 'first'): Disposable;
   /**
    * Looks for what other processes changed, and gives hints of it; deletes what expired unread, which changes the counts.
    * Cheap when there is nothing.
@@ -284,7 +284,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       return levels.all();
     },
     personas: () => sql.personas.all().map(({ name, created }) => ({ name, created })),
-    hints: (wake) => levels.listen(wake),
+    hints: (wake, order) => levels.listen(wake, order),
     changedElsewhere() {
       sweep();
       return noticed();

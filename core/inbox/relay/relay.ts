@@ -137,7 +137,7 @@ export function startRelay(options: RelayOptions): Relay {
       }
     };
 
-    const queue = inTurns(clock, (messages: readonly Incoming[]) => {
+    const queue = inTurns(clock, over.signal, (messages: readonly Incoming[]) => {
       if (over.signal.aborted) return; // never acknowledged: they come again
       try {
         receiver.take(messages, stream);
@@ -180,17 +180,16 @@ export function startRelay(options: RelayOptions): Relay {
 }
 
 /** Collects what comes in one turn, so that it is stored in one transaction. */
-function inTurns<T>(clock: Clock, take: (all: readonly T[]) => void): { add(one: T): void } {
+function inTurns<T>(clock: Clock, stop: AbortSignal, take: (all: readonly T[]) => void): { add(one: T): void } {
   let waiting: T[] = [];
   return {
-    add(one) {
+    async add(one) {
       waiting.push(one);
       if (waiting.length > 1) return;
-      clock.after(0, () => {
-        const all = waiting;
-        waiting = [];
-        take(all);
-      });
+      await clock.sleep(0, stop);
+      const all = waiting;
+      waiting = [];
+      take(all);
     },
   };
 }
