@@ -28,8 +28,8 @@ export type ClientFrame =
     }
   | { readonly type: 'bye'; readonly reason: string };
 
-/** Outside of these a heartbeat is a storm, or none. */
-const HEARTBEAT_MS = { least: 1000, most: 60_000 } as const;
+/** With a longer wait nobody would know that the daemon lives. */
+const LONGEST_HEARTBEAT_MS = 60_000;
 
 /** What a frame of the upstream means. One that is not known, or not whole, was only heard. */
 export function happeningOf(conn: number, text: string): Happening {
@@ -41,7 +41,7 @@ export function happeningOf(conn: number, text: string): Happening {
     case 'welcome': {
       const { registration_id, heartbeat_ms } = frame;
       if (typeof registration_id !== 'string' || !isCount(heartbeat_ms) || !isCount(rev)) return heard;
-      const heartbeatMs = Math.min(Math.max(heartbeat_ms, HEARTBEAT_MS.least), HEARTBEAT_MS.most);
+      const heartbeatMs = Math.min(heartbeat_ms, LONGEST_HEARTBEAT_MS);
       const [tenant, identity] = [textOf(frame.tenant_id), textOf(frame.identity)];
       return { is: 'welcome', conn, registration: registration_id, heartbeatMs, rev, tenant, identity };
     }

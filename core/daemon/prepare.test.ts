@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { preparationsFor, venvEnv } from './prepare.ts';
+
+const commands = (...files: readonly string[]) =>
+  preparationsFor(files).map(({ program, args }) => [program, ...args].join(' '));
+
+test("given a project's files, the command of its package manager is run, one of each family", () => {
+  assert.deepEqual(commands('README.md'), []);
+  assert.deepEqual(commands('package.json'), ['npm install']);
+  assert.deepEqual(commands('package.json', 'package-lock.json'), ['npm ci']);
+  assert.deepEqual(commands('package-lock.json', 'package.json', 'pnpm-lock.yaml', 'requirements.txt', 'uv.lock'), [
+    'pnpm install --frozen-lockfile',
+    'uv sync',
+  ]);
+  assert.deepEqual(commands('go.mod', 'Cargo.toml'), ['go mod download', 'cargo fetch']);
+});
+
+test('an activated virtual environment comes first on the path, and no other Python is meant', () => {
+  assert.deepEqual(venvEnv({ PATH: '/bin', PYTHONHOME: '/py', A: 'b' }, '/p/.venv', 'linux'), {
+    PATH: '/p/.venv/bin:/bin',
+    VIRTUAL_ENV: '/p/.venv',
+    A: 'b',
+  });
+  assert.deepEqual(venvEnv({}, 'C:\\p\\.venv', 'win32'), {
+    PATH: 'C:\\p\\.venv\\Scripts',
+    VIRTUAL_ENV: 'C:\\p\\.venv',
+  });
+});

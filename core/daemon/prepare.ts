@@ -1,0 +1,46 @@
+import { posix, win32 } from 'node:path';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** A command that fetches what a project depends on; `program` is looked up on PATH. */
+export interface Preparation {
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+/** The file that shows which command a project means; of each family the first that is there counts. */
+const FAMILIES: readonly (readonly (readonly [file: string, ...command: readonly [string, ...string[]]])[])[] = [
+  [
+    ['pnpm-lock.yaml', 'pnpm', 'install', '--frozen-lockfile'],
+    ['yarn.lock', 'yarn', 'install', '--frozen-lockfile'],
+    ['bun.lock', 'bun', 'install', '--frozen-lockfile'],
+    ['package-lock.json', 'npm', 'ci'],
+    ['package.json', 'npm', 'install'],
+  ],
+  [
+    ['uv.lock', 'uv', 'sync'],
+    ['poetry.lock', 'poetry', 'install'],
+    ['requirements.txt', 'pip', 'install', '--requirement', 'requirements.txt'],
+  ],
+  [['go.mod', 'go', 'mod', 'download']],
+  [['Cargo.toml', 'cargo', 'fetch']],
+];
+
+/** What `--install-deps` runs for a project with these files (persona daemon, SPEC-021's flags). */
+export function preparationsFor(files: readonly string[]): readonly Preparation[] {
+  const there = new Set(files);
+  return FAMILIES.flatMap((family) => {
+    const found = family.find(([file]) => there.has(file));
+    if (found === undefined) return [];
+    const [, program, ...args] = found;
+    return [{ program, args }];
+  });
+}
+
+/** What activating the virtual environment `venv` makes of an environment, as its own `activate` does. */
+export function venvEnv(env: Env, venv: string, platform: NodeJS.Platform): Env {
+  const path = platform === 'win32' ? win32 : posix;
+  const bin = path.join(venv, platform === 'win32' ? 'Scripts' : 'bin');
+  const { PYTHONHOME: _, ...rest } = env;
+  return { ...rest, VIRTUAL_ENV: venv, PATH: [bin, ...(env.PATH ? [env.PATH] : [])].join(path.delimiter) };
+}

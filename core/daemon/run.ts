@@ -1,0 +1,208 @@
+import type { DaemonStatus, ErrorClass, Handlers } from '../link/index.ts';
+import type { Clock } from '../ports/index.ts';
+import { createAsks } from './asks.ts';
+import { type Calls, type CallsNeeds, upstreamCalls } from './calls.ts';
+import type { ClientFrame } from './frames.ts';
+import type { DaemonLog } from './log/index.ts';
+import { atStart, dueMono, step } from './machine.ts';
+import type { Effect, Happening, MachineState, Now, Rules } from './machine-state.ts';
+import type { HookDesk, Plugin, SurfaceStatus } from './plugins/index.ts';
+
+export interface DaemonNeeds extends Omit<CallsNeeds, 'tell'> {
+  readonly rules: Rules;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly draw: () => number;
+  readonly desk: HookDesk;
+  readonly log: DaemonLog;
+  /** What `status` answers. `surface`: what it last said of itself; null: it was not asked yet. */
+  readonly status: (state: MachineState, surface: SurfaceStatus | null) => DaemonStatus;
+  /** What a heartbeat says. */
+  readonly heartbeat: (state: MachineState, seq: number) => ClientFrame;
+}
+
+/** How it ended, and by when the process is to be gone. */
+export interface Ending {
+  readonly exit: 0 | 78;
+  readonly reason: string;
+  readonly deadlineMs: number;
+}
+
+/** The machine of one persona, driven by its clock, its stream and its control socket. */
+export interface Daemon {
+  readonly handlers: Handlers;
+  readonly state: MachineState;
+  /** Opens the stream, now and for ever, to ring through this plugin. Before it, only the control socket is answered. */
+  start(through: Plugin): void;
+  /** The agent did something; `touched` by the wall clock. */
+  active(touched: number): void;
+  /** Something beside the machine failed: counted, and told to the log with its words. */
+  failed(error: ErrorClass, why: unknown): void;
+  /** Asks the surface how it is, out of turn: its shim came or went. */
+  probe(): void;
+  shutdown(reason: string, deadlineMs: number): void;
+  /** Resolves once, when it said goodbye and its stream is closed. */
+  readonly ended: Promise<Ending>;
+}
+
+/** Drives the pure machine (persona daemon, contract 3): inputs become steps, one after the other, and their effects calls. */
+export function createDaemon(needs: DaemonNeeds): Daemon {
+  const { rules, clock, draw, log, desk } = needs;
+  const now = (): Now => ({ at: clock.now(), mono: clock.monotonic(), draw: draw() });
+  const asks = createAsks();
+  const calls: Calls = upstreamCalls({ ...needs, tell });
+  const ending = Promise.withResolvers<Ending>();
+  /** What an effect brings about waits until the step before is done with. */
+  const waiting: { readonly happening: Happening; readonly raw: string }[] = [];
+  let state = atStart(now());
+  let plugin: Plugin | null = null;
+  let surface: SurfaceStatus | null = null;
+  let timer: { readonly due: number; readonly stop: Disposable } | null = null;
+  let phase: 'before' | 'running' | 'over' = 'before';
+  let isStepping = false;
+
+  function tell(happening: Happening, raw = ''): void {
+    if (phase === 'over') return;
+    waiting.push({ happening, raw });
+    if (isStepping || phase === 'before') return;
+    isStepping = true;
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const output = step(state, { ...now(), ...next.happening }, rules);
+      state = output.state;
+      for (const effect of output.effects) perform(effect, next.raw);
+    }
+    isStepping = false;
+    arm();
+  }
+
+  /** One timer for everything the machine waits for. */
+  function arm(): void {
+    if (phase !== 'running') return;
+    const due = dueMono(state);
+    if (timer?.due === due) return;
+    timer?.stop[Symbol.dispose]();
+    const stop = clock.after(Math.max(0, due - clock.monotonic()), () => {
+      timer = null;
+      tell({ is: 'tick' });
+    });
+    timer = { due, stop };
+  }
+
+  function perform(effect: Effect, raw: string): void {
+    switch (effect.is) {
+      case 'open':
+        calls.open(effect.conn);
+        break;
+      case 'terminate':
+        calls.terminate(effect.conn);
+        break;
+      case 'peek':
+        calls.peek(effect.peek);
+        break;
+      case 'drop_peek':
+        calls.dropPeek(effect.peek);
+        break;
+      case 'heartbeat':
+        calls.heartbeat(effect.conn, effect.seq, needs.heartbeat(state, effect.seq));
+        probe();
+        break;
+      case 'ring':
+        void ring(effect);
+        break;
+      case 'answer':
+        asks.answer(effect.ask, effect.answer);
+        break;
+      case 'error':
+        log.failed(effect.error, raw === '' ? effect.why : `${effect.why}: ${raw}`);
+        break;
+      case 'moved': {
+        const { from, to, why } = effect.transition;
+        log.tell('info', 'transition', `${from} -> ${to}: ${why}`);
+        break;
+      }
+      case 'stop':
+        void stop(effect);
+    }
+  }
+
+  async function ring({ ring, ask, doorbell }: Extract<Effect, { is: 'ring' }>): Promise<void> {
+    using _seat = ask === null ? null : desk.sit(() => asks.hand(ask));
+    try {
+      await plugin?.notifySurface(doorbell);
+      log.tell('info', 'doorbell', 'rung');
+      tell({ is: 'accepted', ring });
+    } catch (error) {
+      tell({ is: 'rejected', ring }, messageOf(error));
+    }
+  }
+
+  function probe(): void {
+    void plugin?.status().then(
+      (said) => {
+        const wasAlive = surface?.alive ?? true;
+        surface = said;
+        if (wasAlive && !said.alive) failed('surface_unavailable', said.detail_class);
+      },
+      (error) => failed('unclassified', error), // a plugin answers always: this is a defect
+    );
+  }
+
+  function failed(error: ErrorClass, why: unknown): void {
+    tell({ is: 'failed', error }, messageOf(why));
+  }
+
+  function shutdown(reason: string, deadlineMs: number): void {
+    if (phase === 'before') void stop({ is: 'stop', exit: 0, reason, deadlineMs });
+    else tell({ is: 'shutdown', reason, deadlineMs });
+  }
+
+  async function stop({ exit, reason, deadlineMs }: Extract<Effect, { is: 'stop' }>): Promise<void> {
+    log.tell('info', 'stopping', reason);
+    timer?.stop[Symbol.dispose]();
+    phase = 'over';
+    using stack = new DisposableStack();
+    // An upstream that does not answer a close is not waited for.
+    const late = new Promise<void>((resolve) => void stack.use(clock.after(deadlineMs / 2, resolve)));
+    await Promise.race([calls.leave(reason), late]);
+    ending.resolve({ exit, reason, deadlineMs });
+  }
+
+  return {
+    handlers: {
+      status: () => needs.status(state, surface),
+      notify(boundary, isRead) {
+        if (phase !== 'running') {
+          return Promise.resolve({ emitted: false, why: phase === 'over' ? 'stopping' : 'disconnected' });
+        }
+        const { ask, answered } = asks.open(isRead);
+        tell({ is: 'notify', ask, boundary });
+        return answered;
+      },
+      async resume() {
+        if (plugin === null) throw new Error('the surface is not bound yet');
+        await plugin.resumeSurface();
+        probe();
+      },
+      shutdown,
+      refused: (error) => failed(error, 'a line without the token, or none of this protocol'),
+    },
+    get state() {
+      return state;
+    },
+    start(through) {
+      if (phase !== 'before') return;
+      plugin = through;
+      phase = 'running';
+      tell({ is: 'tick' });
+    },
+    active: (touched) => tell({ is: 'activity', touched }),
+    failed,
+    probe,
+    shutdown,
+    ended: ending.promise,
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

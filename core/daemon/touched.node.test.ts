@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { scratch } from '../../test/kit/scratch.ts';
+import { until } from '../../test/kit/until.ts';
+import { realClock } from '../ports/index.ts';
+import { watchTouched } from './touched.node.ts';
+
+test('given a file that is not there yet, its first write is heard, and each later one, also after it was removed', async () => {
+  using state = scratch();
+  const path = state.at('ada');
+  const heard: number[] = [];
+  using _ = watchTouched(path, { clock: realClock, heard: (at) => heard.push(at), failed: assert.fail });
+  for (const content of ['Stop', 'UserPromptSubmit', 'Stop']) {
+    const before = heard.length;
+    writeFileSync(path, content);
+    await until(`the write of ${content}`, () => heard.length > before && heard.at(-1) === statSync(path).mtimeMs);
+  }
+  rmSync(path);
+  writeFileSync(path, 'again');
+  await until('the write after the removal', () => heard.at(-1) === statSync(path).mtimeMs);
+  const before = heard.length;
+  writeFileSync(path, 'once more');
+  await until('the write to the new file', () => heard.length > before && heard.at(-1) === statSync(path).mtimeMs);
+});
+
+test('given a neighbour that is written, nothing is heard', async () => {
+  using state = scratch();
+  const heard: string[] = [];
+  const needs = (name: string) => ({ clock: realClock, heard: () => heard.push(name), failed: assert.fail });
+  using _ada = watchTouched(state.at('ada'), needs('ada'));
+  using _river = watchTouched(state.at('river'), needs('river'));
+  writeFileSync(state.at('river'), 'Stop');
+  await until('the write', () => heard.includes('river'));
+  assert.ok(!heard.includes('ada'));
+});
+
+test('given a directory that is not there, it is said once that nothing will be heard', () => {
+  using state = scratch();
+  const failed: string[] = [];
+  using _ = watchTouched(state.at('no', 'ada'), {
+    clock: realClock,
+    heard: () => assert.fail('nobody wrote'),
+    failed: (why) => failed.push(why),
+  });
+  assert.equal(failed.length, 1);
+});
