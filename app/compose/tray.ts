@@ -28,7 +28,10 @@ import { keepNudges } from './keep-nudges.ts';
 import { keepProjects } from './keep-projects.ts';
 import { keepQueues } from './keep-queues.ts';
 import { keepStamps } from './keep-stamps.ts';
+import { keepUpstream } from './keep-upstream.ts';
 import type { Machine } from './machine.ts';
+import { prismOf } from './prism.ts';
+import { prismPlaces } from './prism-places.node.ts';
 import { keepQuietHours } from './quiet-hours.ts';
 import { keepRelay } from './relay.ts';
 import { type Surfaces, startSurfaces } from './surfaces.ts';
@@ -109,7 +112,8 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   using wakefulness = watchGaps(clock);
   const { settling } = wakefulness;
   const garden = gardenOf(settings, withoutToken(stopping));
-  const hives = [...hivesOf(primary, settings, local, stopping), ...(garden === null ? [] : [garden.hive])];
+  const prism = prismOf(join(dirs.state, 'daemons'), prismPlaces(machine.env), stopping, board.put);
+  const hives = [...hivesOf(primary, settings, local, stopping), ...(garden === null ? [] : [garden.hive]), prism.hive];
   const watch = (hive: WatchedHive, its: Machine, known: ReadonlyMap<string, Kept>): TrayWatches =>
     trayWatches({ hive, settings, outbox, directory, kept: known, board, machine: its, run, settling });
   const watches = hives.map((hive) => watch(hive, stopping, kept));
@@ -138,8 +142,10 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   using _queues = keepQueues({ db, local, state: dirs.state, config: dirs.config }, stopping);
   using _stamps = keepStamps(db, dirs, stopping);
   using _nudges = keepNudges(db, local, dirs, stopping);
+  using upstream = keepUpstream({ db, local, dirs }, stopping);
   const hiveChanged = (): void => {
     local.changedElsewhere();
+    upstream.registrations.look();
     asked.look();
   };
   using _changed = watchChanged(dirs.run, {
@@ -190,6 +196,9 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       hive: local,
       decisions: asked.decisions,
       projects: projects.all,
+      signals: upstream,
+      keys: upstream.keys,
+      daemonMetrics: prism.metrics,
       actions,
       events: outbox,
       history,

@@ -9,14 +9,19 @@ import type { StatusWire } from './wire.ts';
  */
 export function metricsRoute(
   app: FastifyInstance,
-  of: { readonly status: () => StatusWire; readonly loops: Loops; readonly readers: () => ReaderFigures },
+  of: {
+    readonly status: () => StatusWire;
+    readonly loops: Loops;
+    readonly daemons: () => readonly Metric[];
+    readonly readers: () => ReaderFigures;
+  },
 ): void {
   app.get('/metrics', async (_request, reply) => {
     const write = await writer();
-    const { loops, readers, status } = of;
+    const { loops, daemons, readers, status } = of;
     // after the load, so that the numbers are those of this moment
     const metrics = metricsOf({ status: status(), tally: loops.tally, readers: readers(), figures: figures() });
-    const { type, text } = await write(metrics);
+    const { type, text } = await write([...metrics, ...daemons()]);
     return reply.type(type).send(text);
   });
 }
