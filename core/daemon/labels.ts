@@ -1,0 +1,44 @@
+/** What every series of a daemon carries, in this order (persona daemon, contract 6). */
+export interface PersonaLabels {
+  readonly tenant_id: string;
+  readonly agent_identity: string;
+  readonly agent_surface: string;
+  readonly machine_id: string;
+}
+
+export type LabelName = keyof PersonaLabels | 'error_class';
+export type Labels = readonly (readonly [LabelName, string])[];
+
+const NAMES: readonly LabelName[] = ['tenant_id', 'agent_identity', 'agent_surface', 'machine_id', 'error_class'];
+const LONGEST = 64;
+
+/**
+ * What becomes of a label that is none of the five, `session_id` above all, whose every value would be a series of its own:
+ * in tests it is thrown, in production it is dropped, and told so that it is counted.
+ */
+export type Strange = 'throw' | ((name: string) => void);
+
+/**
+ * The labels of a series, in the order of the contract.
+ * @throws RangeError for a name that is none of the five, if `strange` says so
+ */
+export function labelsOf(values: Readonly<Record<string, string>>, strange: Strange): Labels {
+  for (const name of Object.keys(values)) {
+    if (isLabel(name)) continue;
+    if (strange === 'throw') throw new RangeError(`no label of a daemon is called ${name}: use ${NAMES.join(', ')}`);
+    strange(name);
+  }
+  return NAMES.flatMap((name) => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    return value === undefined ? [] : [[name, labelValue(value)] as const];
+  });
+}
+
+/** At most 64 characters of `[A-Za-z0-9._-]`, and never nothing: a label without a value would be none. */
+export function labelValue(text: string): string {
+  return text.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, LONGEST) || '_';
+}
+
+function isLabel(name: string): name is LabelName {
+  return NAMES.some((one) => one === name);
+}

@@ -1,0 +1,15 @@
+import type { DaemonStatus, Taxonomy } from '../link/index.ts';
+import type { MachineState } from './machine-state.ts';
+
+/** An agent that did something in so many milliseconds counts as running. */
+const ACTIVE_MS = 60_000;
+
+/** What a person is told the daemon does: the first that fits (persona daemon, contract 5). */
+export function taxonomyOf(state: MachineState, shim: DaemonStatus['shim']['state'], mono: number): Taxonomy {
+  const { fsm, link, turn, activeMono, stopping } = state;
+  const isRefused = link.is !== 'up' && link.auth;
+  if (stopping?.exit === 78 || isRefused || shim === 'failed') return 'failed';
+  if (shim === 'backoff' || fsm === 'DISCONNECTED' || fsm === 'RECONCILING') return 'restarting';
+  const isActive = activeMono !== null && mono - activeMono < ACTIVE_MS;
+  return turn.is === 'open' || fsm === 'EMITTING' || isActive ? 'running' : 'sleeping';
+}
