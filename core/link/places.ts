@@ -35,6 +35,8 @@ export interface DaemonPlaces {
   readonly token: string;
   /** What is locked; the lock is beside it, in `daemon.lock`. */
   readonly locked: string;
+  /** The number of the process that holds the lock: believed only while it is held. */
+  readonly pid: string;
   readonly metrics: string;
   readonly log: string;
   readonly activity: string;
@@ -98,6 +100,7 @@ export function daemonPlaces(daemon: DaemonName, around: DaemonSurroundings): Da
     actToken: path.join(dir, 'act.token'),
     token: path.join(runtime, 'ctl.token'),
     locked: path.join(runtime, 'daemon'),
+    pid: path.join(runtime, 'daemon.pid'),
     metrics: path.join(runtime, 'metrics.prom'),
     log: path.join(runtime, 'log'),
     activity: path.join(runtime, 'activity'),

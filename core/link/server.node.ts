@@ -32,12 +32,13 @@ const OWNER_ONLY = 0o177;
  * too long or can not be bound; `unwritable` or `no-space`
  */
 export async function openLink({ places, disk, random, clock, handlers }: LinkOptions): Promise<Link> {
-  const { socket, token: tokenPath, runtime } = places;
+  const { socket, token: tokenPath, pid: pidPath, runtime } = places;
   const isPipe = socket.startsWith('\\\\');
   if (!isPipe) checkLength(socket);
   ensurePrivateDir(disk, runtime);
   const lock = locked(disk, places);
   try {
+    writeAtomically(disk, random, pidPath, `${process.pid}\n`); // who has to end it finds it also when it does not answer
     if (!isPipe) remove(disk, socket);
     const token = random.hex(32);
     writeAtomically(disk, random, tokenPath, `${token}\n`);
@@ -61,6 +62,7 @@ export async function openLink({ places, disk, random, clock, handlers }: LinkOp
         try {
           if (!isPipe) remove(disk, socket);
           remove(disk, tokenPath);
+          remove(disk, pidPath);
         } finally {
           lock[Symbol.dispose]();
         }
