@@ -147,6 +147,7 @@ function ask(url: string, init: RequestInit = {}): Promise<Response> {
 /** A request of this path that the rig serves. */
 function targetOf(path: string): string {
   if (path === '/api/inbox') return '/api/inbox?persona=ada&mark_read=false';
+  if (path === '/v1/signals/pending') return `${path}?address=ada`;
   if (path.startsWith('/api/brainclaw/')) return '/api/brainclaw/bc-lab';
   if (path.startsWith('/api/v1/actions/')) return '/api/v1/actions/echo';
   return path.replace('{id}', 'ada').replace('{name}', 'style.css');

@@ -4,10 +4,19 @@ import { join } from 'node:path';
 import { createActions } from '../app/actions/index.ts';
 import * as answers from '../app/status/answers.ts';
 import { HOURS, LIMIT } from '../app/status/history-query.ts';
-import { DECISIONS_QUERY, EVENTS_QUERY, STREAM_QUERY, TOKEN_BODY } from '../app/status/queries.ts';
+import {
+  DECISIONS_QUERY,
+  DRAIN_BODY,
+  EVENTS_QUERY,
+  PENDING_QUERY,
+  SIGNAL_BODY,
+  STREAM_QUERY,
+  TOKEN_BODY,
+} from '../app/status/queries.ts';
 import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../app/status/wire.ts';
 import { ProjectsWire, ProjectWire } from '../app/status/wire-brainclaw.ts';
 import { DecisionWire } from '../app/status/wire-decision.ts';
+import { AcceptedWire, DrainWire, PendingWire, RegistrationsWire, StaleWire } from '../app/status/wire-signals.ts';
 import { realClock } from '../core/ports/index.ts';
 
 export const OPENAPI_FILE = join(import.meta.dirname, '..', 'assets', 'openapi.json');
@@ -20,7 +29,7 @@ interface ObjectSchema {
 interface Operation {
   readonly id: string;
   readonly summary: string;
-  readonly tag: 'status' | 'events' | 'history' | 'actions' | 'local hive' | 'page';
+  readonly tag: 'status' | 'events' | 'history' | 'actions' | 'local hive' | 'signals' | 'page';
   /** `never`: also where the setting `tokenEverywhere` asks for it on all others. */
   readonly token: 'always' | 'never' | 'if told to';
   readonly path?: Readonly<Record<string, string>>;
@@ -28,7 +37,11 @@ interface Operation {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
   readonly answer: { readonly type: string; readonly schema: object };
+  /** Of the answer; 200 unless it is said. */
+  readonly status?: number;
   readonly has304?: true;
+  /** Answers beside it that are no refusals in the common form. */
+  readonly others?: Readonly<Record<number, { readonly what: string; readonly schema: object }>>;
   /** Refusals of its own; those of the guard and of the token are everywhere. */
   readonly refusals?: Readonly<Record<number, string>>;
 }
@@ -37,6 +50,8 @@ const json = (schema: object) => ({ type: 'application/json', schema });
 const text = (type: string) => ({ type, schema: { type: 'string' } });
 const PERSONA = { id: 'The id of a persona, percent-encoded.' };
 const NO_PERSONA = 'no such persona is watched';
+const BAD_BODY = 'the body does not fit';
+const OTHER_SCOPE = 'the token is of another scope, or of another persona';
 const BAD_QUERY = 'the query does not fit';
 const NO_HISTORY = 'there is no history now';
 const EVENT_REFUSALS = {
@@ -64,7 +79,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     token: 'never',
     body: TOKEN_BODY,
     answer: json(answers.TokenAnswer),
-    refusals: { 400: 'the body does not fit', 403: 'the code is used, too old or none', 429: 'too many wrong codes' },
+    refusals: { 400: BAD_BODY, 403: 'the code is used, too old or none', 429: 'too many wrong codes' },
   },
   'GET /openapi.json': {
     id: 'openapi',
@@ -193,6 +208,42 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     answer: json(answers.DecisionsAnswer),
     refusals: { 400: BAD_QUERY },
   },
+  'GET /v1/signals/pending': {
+    id: 'signalsPending',
+    summary: 'What waits for a persona, as its daemon peeks: no ids, no content',
+    tag: 'signals',
+    token: 'always',
+    query: PENDING_QUERY,
+    answer: json(PendingWire),
+    refusals: { 400: BAD_QUERY, 403: OTHER_SCOPE },
+  },
+  'POST /v1/signals/pending/drain': {
+    id: 'drainSignals',
+    summary: 'Takes what waits; a token of scope `observe` may not',
+    tag: 'signals',
+    token: 'always',
+    body: DRAIN_BODY,
+    answer: json(DrainWire),
+    refusals: { 400: BAD_BODY, 403: OTHER_SCOPE },
+  },
+  'POST /v1/signals': {
+    id: 'signal',
+    summary: 'Sends a signal to a persona, unless the way to it is known to be stale',
+    tag: 'signals',
+    token: 'always',
+    body: SIGNAL_BODY,
+    answer: json(AcceptedWire),
+    status: 202,
+    others: { 409: { what: 'The target is stale; nothing was stored', schema: StaleWire } },
+    refusals: { 400: BAD_BODY, 403: OTHER_SCOPE },
+  },
+  'GET /v1/registrations': {
+    id: 'registrations',
+    summary: 'Who is connected, and announced sessions that are at work; daemons and agents are counted apart',
+    tag: 'signals',
+    token: 'always',
+    answer: json(RegistrationsWire),
+  },
   'GET /api/brainclaw': {
     id: 'projects',
     summary: 'The numbers of every project that is watched',
@@ -266,7 +317,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
       required: ['to', 'from', 'content'],
     },
     answer: json(answers.SentAnswer),
-    refusals: { 400: 'the body does not fit', 413: 'the message is too large', 507: 'the disk is full' },
+    refusals: { 400: BAD_BODY, 413: 'the message is too large', 507: 'the disk is full' },
   },
 };
 
@@ -332,6 +383,7 @@ export function openapi(): string {
 
 function shown(operation: Operation): object {
   const { id, summary, tag, token, path, query, headers, body, answer, has304, refusals } = operation;
+  const { status = 200, others = {} } = operation;
   const parameters = [
     ...Object.entries(path ?? {}).map(([name, description]) =>
       parameter('path', name, { type: 'string', description }, true),
@@ -356,7 +408,13 @@ function shown(operation: Operation): object {
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body === undefined ? {} : { requestBody: { content: { 'application/json': { schema: body } } } }),
     responses: {
-      200: { description: 'OK', content: { [answer.type]: { schema: schemaOf(answer.schema) } } },
+      [status]: { description: 'OK', content: { [answer.type]: { schema: schemaOf(answer.schema) } } },
+      ...Object.fromEntries(
+        Object.entries(others).map(([code, { what, schema }]) => [
+          code,
+          { description: what, content: { 'application/json': { schema: schemaOf(schema) } } },
+        ]),
+      ),
       ...(has304 ? { 304: { description: 'As the `ETag` of `If-None-Match` says' } } : {}),
       ...Object.fromEntries(described),
       default: problem,

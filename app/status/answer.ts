@@ -9,6 +9,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** There: the route answers without the token whatever the settings say, and then tells nothing that is watched. */
     readonly tellsNothing?: true;
+    /** There: the route looks at the token itself, since tokens of daemons are good for it too. */
+    readonly ownTokens?: true;
   }
 }
 

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import fastify, { type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { actionRoutes } from './action-routes.ts';
 import { answerProblem, tokenNeeded, unauthorized } from './answer.ts';
 import { apiRoutes, REVALIDATE } from './api-routes.ts';
+import { callersBy } from './callers.ts';
 import { currentStatus, matches } from './current.ts';
 import { decisionRoutes } from './decision-routes.ts';
 import { eventPages } from './event-pages.ts';
@@ -19,6 +21,8 @@ import { openapiRoute } from './openapi-route.node.ts';
 import { problemOf, Refusal } from './problem.ts';
 import { projectRoutes } from './project-routes.ts';
 import type { StatusOptions } from './server.node.ts';
+import { createSessionStream } from './session-stream.node.ts';
+import { signalsRoutes } from './signals-routes.ts';
 import { createStream } from './stream.ts';
 import { streamRoute } from './stream-route.node.ts';
 import { rightsBy } from './token.ts';
@@ -29,6 +33,8 @@ export interface StatusApp {
   readonly routes: readonly string[];
   /** Answers a request that passed the guard. */
   handle(request: IncomingMessage, response: ServerResponse, place: Place): void;
+  /** Takes over a connection whose request passed the guard. @throws Refusal when it stays what it is */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, place: Place): void;
   /** Ends holds and streams. */
   close(): Promise<void>;
 }
@@ -84,7 +90,7 @@ export async function createApp(
   app.decorateRequest('right', 'anyone');
   app.addHook('onRequest', (request, _reply, done) => {
     if (places.get(request.raw)?.is === 'owner-socket') request.right = 'owner';
-    else {
+    else if (request.routeOptions.config.ownTokens === undefined) {
       const right = rightOf(request.headers.authorization);
       if (right === 'wrong') return done(unauthorized('the token is not the one of this Hivebar'));
       request.right = right;
@@ -130,6 +136,7 @@ export async function createApp(
   metricsRoute(app, {
     status: () => current().wire,
     loops,
+    daemons: options.daemonMetrics ?? (() => []),
     readers: () => ({ streams: stream.readers, holds: pages.holds }),
   });
   openapiRoute(app);
@@ -139,6 +146,9 @@ export async function createApp(
   actionRoutes(app, options.actions, signalOf);
   decisionRoutes(app, options.decisions);
   projectRoutes(app, options.projects);
+  const callers = callersBy(token, options.keys);
+  signalsRoutes(app, options.signals, options.hive, callers, clock);
+  const sessions = createSessionStream({ ...options.signals, callers, clock, log });
   await app.ready();
 
   return {
@@ -147,9 +157,11 @@ export async function createApp(
       places.set(request, place);
       app.routing(request, response);
     },
+    upgrade: sessions.upgrade,
     close: async () => {
       for (const hold of holds) hold.abort();
       stream[Symbol.dispose]();
+      sessions[Symbol.dispose]();
       loops[Symbol.dispose]();
       await app.close();
     },

@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { guard, type Place } from './guard.ts';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { guard, type Place, type Verdict } from './guard.ts';
 import { SECURITY_HEADERS } from './headers.ts';
-import { problemBody } from './problem.ts';
+import { type Problem, problemBody, problemOf } from './problem.ts';
 
 const HEADERS = Object.entries(SECURITY_HEADERS);
 /** More connections than this on one listener are closed unanswered. */
@@ -26,16 +27,19 @@ export interface Patience {
 
 const PATIENCE: Patience = { headers: 10_000, request: 30_000, idle: 5_000, check: 2_000 };
 
+/** What answers the requests that passed the guard. */
+export interface Behind {
+  handle(request: IncomingMessage, response: ServerResponse, place: Place): void;
+  /** A request for a WebSocket, whose connection is taken over. @throws when it is refused: the refusal is answered here */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, place: Place): void;
+}
+
 /**
- * An HTTP server that lets only guarded requests through to `handle`. The guard stands in front of the router, so there
+ * An HTTP server that lets only guarded requests through to what is behind it. The guard stands in front of the router, so there
  * is no route, no unknown route, no malformed path and no error answer without it. `place` is asked at each request: a
  * loopback server knows its port only once it listens.
  */
-export function frontServer(
-  place: () => Place,
-  handle: (request: IncomingMessage, response: ServerResponse, place: Place) => void,
-  patience: Patience = PATIENCE,
-): Server {
+export function frontServer(place: () => Place, behind: Behind, patience: Patience = PATIENCE): Server {
   const options = {
     requireHostHeader: false, // the guard says it better, and to HTTP/1.0 too
     maxHeaderSize: 16 * 1024,
@@ -43,25 +47,51 @@ export function frontServer(
     requestTimeout: patience.request,
     keepAliveTimeout: patience.idle,
     connectionsCheckingInterval: patience.check,
+    // Any other protocol may be offered with an ordinary request, and is passed over.
+    shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
   };
+  const verdictOn = ({ method = '', url = '', rawHeaders }: IncomingMessage, here: Place): Verdict =>
+    guard({ method, target: url, rawHeaders }, here);
   const server = createServer(options, (request, response) => {
     for (const [name, value] of HEADERS) response.setHeader(name, value);
     const here = place();
-    const { method = '', url = '', rawHeaders } = request;
-    const verdict = guard({ method, target: url, rawHeaders }, here);
-    if (verdict.is === 'pass') return handle(request, response, here);
+    const verdict = verdictOn(request, here);
+    if (verdict.is === 'pass') return behind.handle(request, response, here);
     response.statusCode = verdict.status;
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.setHeader('Connection', 'close'); // whatever body follows is not read
     if (verdict.status === 405) response.setHeader('Allow', 'GET, HEAD, POST');
-    response.end(method === 'HEAD' ? '' : problemBody(verdict));
+    response.end(request.method === 'HEAD' ? '' : problemBody(verdict));
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const here = place();
+    const verdict = verdictOn(request, here);
+    if (verdict.is === 'refuse') return endWith(socket, verdict);
+    try {
+      behind.upgrade(request, socket, head, here);
+    } catch (error) {
+      endWith(socket, problemOf(error));
+    }
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const status = STATUS[error.code ?? ''] ?? '400 Bad Request';
-    if (!socket.writable) return void socket.destroy();
-    const headers = HEADERS.map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n${headers.join('')}\r\n`);
+    answerRaw(socket, STATUS[error.code ?? ''] ?? '400 Bad Request', [], '');
   });
   return server;
+}
+
+/** A refused upgrade: there is no response of the server's to write it with. */
+function endWith(socket: Duplex, problem: Problem): void {
+  socket.on('error', () => {}); // it left without its answer
+  socket.once('finish', () => socket.destroy());
+  const headers = ['Content-Type: application/json; charset=utf-8\r\n'];
+  if (problem.status === 401) headers.push('WWW-Authenticate: Bearer\r\n');
+  answerRaw(socket, `${problem.status} ${STATUS_CODES[problem.status] ?? ''}`, headers, problemBody(problem));
+}
+
+function answerRaw(socket: Duplex, status: string, more: readonly string[], body: string): void {
+  if (!socket.writable) return void socket.destroy();
+  const headers = [...HEADERS.map(([name, value]) => `${name}: ${value}\r\n`), ...more].join('');
+  const length = Buffer.byteLength(body);
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: ${length}\r\n${headers}\r\n${body}`);
 }

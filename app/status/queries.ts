@@ -68,6 +68,40 @@ export const TOKEN_BODY = {
   additionalProperties: false,
 } as const;
 
+const ADDRESS = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 1024,
+  description: 'Whose. The token of a daemon is for one alone; with the token of the run directory it must be said.',
+} as const;
+
+/** What `GET /v1/signals/pending` asks (persona daemon, contract 2). */
+export const PENDING_QUERY = { type: 'object', properties: { address: ADDRESS }, additionalProperties: false } as const;
+
+/** What `POST /v1/signals/pending/drain` takes. */
+export const DRAIN_BODY = {
+  type: 'object',
+  properties: {
+    max: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+    session: { type: 'string', minLength: 1, maxLength: 500, description: 'Also what is for this session alone.' },
+    address: ADDRESS,
+  },
+  additionalProperties: false,
+} as const;
+
+/** What `POST /v1/signals` takes. */
+export const SIGNAL_BODY = {
+  type: 'object',
+  properties: {
+    to: { type: 'string', description: 'A persona of the local hive.' },
+    from: { type: 'string', description: 'With an `act` token its own persona.' },
+    body: { type: 'string', description: 'At most 1 MiB.' },
+    urgent: { type: 'boolean', default: false },
+  },
+  required: ['to', 'from', 'body'],
+  additionalProperties: false,
+} as const;
+
 /** @throws Refusal 400 when the query of this URL does not fit; a key that is given twice or not known fits nothing. */
 export const eventsQuery = (url: string): EventsQuery => query.checked('query', paramsOf(url), EVENTS_QUERY);
 
@@ -81,6 +115,16 @@ export const decisionsQuery = (url: string): XStatic<typeof DECISIONS_QUERY> =>
 
 /** @throws Refusal 400 */
 export const tokenBody = (body: unknown): XStatic<typeof TOKEN_BODY> => json.checked('body', body, TOKEN_BODY);
+
+/** @throws Refusal 400 */
+export const pendingQuery = (url: string): XStatic<typeof PENDING_QUERY> =>
+  query.checked('query', paramsOf(url), PENDING_QUERY);
+
+/** @throws Refusal 400 */
+export const drainBody = (body: unknown): XStatic<typeof DRAIN_BODY> => json.checked('body', body, DRAIN_BODY);
+
+/** @throws Refusal 400 */
+export const signalBody = (body: unknown): XStatic<typeof SIGNAL_BODY> => json.checked('body', body, SIGNAL_BODY);
 
 const query = checker(true);
 const json = checker(false);

@@ -5,14 +5,17 @@ import { Fault } from '../../core/model/index.ts';
 import { type Clock, type Log, realRandom } from '../../core/ports/index.ts';
 import type { ActionTable } from './action-routes.ts';
 import { createApp } from './app.node.ts';
+import type { DaemonKeys } from './callers.ts';
 import type { DecisionsApi } from './decision-routes.ts';
 import { frontServer } from './front.node.ts';
 import type { Place } from './guard.ts';
 import type { HiveApi } from './hive-routes.ts';
 import { bindLoopback, bindOwnerSocket } from './listen.node.ts';
+import type { Metric } from './metrics.ts';
 import { createOnce } from './once.ts';
 import type { PageAssets } from './page-assets.ts';
 import type { ProjectsApi } from './project-routes.ts';
+import type { SignalsApi } from './signals-routes.ts';
 import type { EventLog } from './stream.ts';
 
 export interface StatusOptions {
@@ -23,6 +26,11 @@ export interface StatusOptions {
   readonly events: EventLog;
   readonly history: HistoryReader;
   readonly projects: ProjectsApi;
+  /** What the persona daemons of this machine export; absent: there are none. */
+  readonly daemonMetrics?: () => readonly Metric[];
+  readonly signals: SignalsApi;
+  /** The tokens of the installed daemons. */
+  readonly keys: DaemonKeys;
   readonly page: PageAssets;
   /** The secret of the run directory. */
   readonly token: string;
@@ -85,8 +93,8 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
   try {
     const urls: string[] = [];
     for (let tries = 1; ; tries += 1) {
-      const four = frontServer(loopback, app.handle);
-      const six = frontServer(loopback, app.handle);
+      const four = frontServer(loopback, app);
+      const six = frontServer(loopback, app);
       const bound = await bindLoopback(four, '127.0.0.1', options.port);
       if (bound.is === 'unavailable')
         throw new Fault('port-taken', '127.0.0.1 can not be used', { is: 'machine', key: 'port' });
@@ -114,7 +122,7 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
       }
     }
     if (options.socketPath !== null) {
-      const owner = frontServer(() => ({ is: 'owner-socket' }), app.handle);
+      const owner = frontServer(() => ({ is: 'owner-socket' }), app);
       await bindOwnerSocket(owner, options.socketPath);
       servers.push(owner);
     }

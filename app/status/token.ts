@@ -8,7 +8,12 @@ export function rightsBy(token: string): (authorization: string | undefined) => 
   const ours = Buffer.from(token);
   return (authorization) => {
     if (authorization === undefined) return 'anyone';
-    const given = Buffer.from(/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '');
+    const given = Buffer.from(bearerIn(authorization) ?? '');
     return given.length === ours.length && timingSafeEqual(given, ours) ? 'owner' : 'wrong';
   };
+}
+
+/** The token in `Authorization: Bearer TOKEN`; null: there is none. */
+export function bearerIn(authorization: string): string | null {
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 }

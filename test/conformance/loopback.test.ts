@@ -320,7 +320,10 @@ describe('slow clients', () => {
     const patience = { headers: 200, request: 400, idle: 200, check: 50 };
     const server = frontServer(
       () => ({ is: 'loopback', port }),
-      (request, response) => void request.resume().on('end', () => response.end('ok')),
+      {
+        handle: (request, response) => void request.resume().on('end', () => response.end('ok')),
+        upgrade: (_request, socket) => void socket.destroy(),
+      },
       patience,
     );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -14,8 +14,9 @@ import { type NewEvent, newEventId } from '../../core/events/index.ts';
 import { openHistory } from '../../core/history/index.ts';
 import { type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
+import { keepRegistrations, keepSignals } from '../../core/inbox/signals/index.ts';
 import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
-import { realClock, realClocks, realFiles, silentLog } from '../../core/ports/index.ts';
+import { realClock, realClocks, realFiles, realRandom, silentLog } from '../../core/ports/index.ts';
 import { type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
 import { type Database, openDatabase, realDisk } from '../../core/state/index.ts';
 import { labProject } from './lab-project.ts';
@@ -86,12 +87,21 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     db[Symbol.dispose]();
     rmSync(dir, { recursive: true });
   };
+  const signals = keepSignals({ db, local: hive, clock: realClock, log: silentLog });
+  const registrations = keepRegistrations({
+    clock: realClock,
+    newId: () => realRandom.hex(8),
+    expected: [],
+    sessions: () => [],
+  });
   const server = await startStatus({
     board,
     hive,
     actions: ACTIONS,
     decisions,
     projects: () => [labProject()],
+    signals: { signals, registrations },
+    keys: { all: () => [] },
     events: outbox,
     history,
     page: loadPage(),

@@ -4,6 +4,7 @@ export {
   type Heartbeat,
   type Joiner,
   keepRegistrations,
+  type Peer,
   type PeerChange,
   type Registration,
   type Registrations,

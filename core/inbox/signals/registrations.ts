@@ -3,6 +3,8 @@ import type { Clock } from '../../ports/index.ts';
 
 /** Whom a registration speaks of, as it said itself when it joined. */
 export interface Joiner {
+  /** A daemon listens and supervises: it is no agent, and never the master of anything. An agent is a surface. */
+  readonly kind: 'daemon' | 'agent';
   readonly tenant: string;
   readonly identity: string;
   /** Its persona in the local hive. */
@@ -13,7 +15,7 @@ export interface Joiner {
   readonly version: string;
 }
 
-/** What a daemon last said of itself. */
+/** What one that is connected last said of itself. */
 export interface Heartbeat {
   readonly at: Instant;
   readonly seq: number;
@@ -24,7 +26,7 @@ export interface Heartbeat {
   readonly drainAge: number;
 }
 
-/** A daemon that is connected. It supervises and listens: it is no agent, and never becomes the master of anything. */
+/** One that is connected. */
 export interface Registration extends Joiner {
   readonly id: string;
   readonly since: Instant;
@@ -64,14 +66,24 @@ export type PeerChange =
       readonly reason: LeftReason;
     };
 
+/** How one that is connected is told. */
+export interface Peer {
+  tell(change: PeerChange): void;
+  preempted(): void;
+}
+
 export interface Registrations extends Disposable {
-  /** Null: this tenant and identity is registered already, and the second one has to wait. */
-  join(joiner: Joiner, tell: (change: PeerChange) => void): string | null;
+  /**
+   * Its registration. Null: this tenant and identity has a daemon already, and a second one has to wait. An agent takes the
+   * place of the one before it on the same surface, whose `preempted` is called.
+   */
+  join(joiner: Joiner, peer: Peer): string | null;
   heard(id: string, heartbeat: Heartbeat): void;
   /** `wrap`: it said that its persona is over. Else it may come again, and its binding holds for `EXPIRE_MS`. */
   leave(id: string, why: 'wrap' | 'lost'): void;
-  daemons(): readonly Registration[];
-  agents(): readonly Agent[];
+  connected(): readonly Registration[];
+  /** Announced sessions that are at work. */
+  sessions(): readonly Agent[];
   /** Null: a signal to this address has somebody to go to, or nobody was ever known there and it waits. */
   stale(address: string): StaleBinding | null;
   /** Agents may have come or gone, in another process. */
@@ -85,16 +97,16 @@ export interface RegistrationsOptions {
   /** Those that are installed: each has as long to come as one that was cut off. */
   readonly expected: readonly Bound[];
   /** The announced sessions of all personas; those that are over too. */
-  readonly agents: () => readonly Agent[];
+  readonly sessions: () => readonly Agent[];
 }
 
 /** A daemon that was cut off and did not come again for so long is gone: twice the longest wait of its ladder. */
 export const EXPIRE_MS = 120_000;
 
-type Bound = Pick<Joiner, 'identity' | 'address' | 'surface'>;
+type Bound = Pick<Joiner, 'kind' | 'identity' | 'address' | 'surface'>;
 
-/** One persona has one daemon: on another surface it takes the place of what it was. */
-interface DaemonBinding extends Bound {
+/** The way to a persona over one that is connected, or was. */
+interface Binding extends Bound {
   state:
     | { readonly is: 'active'; readonly expiry: Disposable | null }
     | { readonly is: 'left'; readonly reason: LeftReason; readonly at: Instant };
@@ -102,39 +114,53 @@ interface DaemonBinding extends Bound {
 
 interface Present {
   registration: Registration;
-  readonly tell: (change: PeerChange) => void;
+  readonly peer: Peer;
 }
 
-function keyOf({ address, identity }: Pick<Joiner, 'identity' | 'address'>): string {
-  return JSON.stringify([address, identity]);
+/** So many ways to one persona are remembered. */
+const MOST_BINDINGS = 32;
+
+/** One persona has one daemon: on another surface it takes the place of what it was. Agents are as many as there are surfaces. */
+function keyOf({ kind, address, identity, surface }: Bound): string {
+  return JSON.stringify([kind, address, identity, kind === 'daemon' ? null : surface]);
 }
 
 /** Who is there, in memory: it is made anew by those who connect (persona daemon, contract 2; seed, "Daemon registration model"). */
 export function keepRegistrations(options: RegistrationsOptions): Registrations {
   const { clock, newId } = options;
   const present = new Map<string, Present>();
-  const bindings = new Map<string, DaemonBinding>();
+  const bindings = new Map<string, Binding>();
   /** The surfaces of an address that have an agent at work, as they were told of. */
   let working = new Map<string, Agent>();
 
   for (const one of options.expected) lapse(bind(one));
 
-  function bind({ address, identity, surface }: Bound): DaemonBinding {
-    const key = keyOf({ address, identity });
+  function bind({ kind, address, identity, surface }: Bound): Binding {
+    const key = keyOf({ kind, address, identity, surface });
     const before = bindings.get(key);
     if (before !== undefined && before.surface !== surface) unbind(before, 'preempt');
     if (before?.state.is === 'active') before.state.expiry?.[Symbol.dispose]();
-    const binding: DaemonBinding = { address, identity, surface, state: { is: 'active', expiry: null } };
+    const binding: Binding = { kind, address, identity, surface, state: { is: 'active', expiry: null } };
+    bindings.delete(key); // the newest stands last
     bindings.set(key, binding);
+    forgetOld(address);
     return binding;
   }
 
+  function forgetOld(address: string): void {
+    const its = [...bindings].filter(([, binding]) => binding.address === address);
+    for (const [key, { state }] of its.slice(0, Math.max(0, its.length - MOST_BINDINGS))) {
+      if (state.is === 'left' || state.expiry !== null) bindings.delete(key);
+      if (state.is === 'active') state.expiry?.[Symbol.dispose]();
+    }
+  }
+
   /** It holds for a while, and then no more. */
-  function lapse(binding: DaemonBinding): void {
+  function lapse(binding: Binding): void {
     binding.state = { is: 'active', expiry: clock.after(EXPIRE_MS, () => unbind(binding, 'expire')) };
   }
 
-  function unbind(binding: DaemonBinding, reason: LeftReason): void {
+  function unbind(binding: Binding, reason: LeftReason): void {
     if (binding.state.is === 'left') return;
     binding.state.expiry?.[Symbol.dispose]();
     binding.state = { is: 'left', reason, at: clock.now() };
@@ -143,9 +169,16 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
   }
 
   function tellAll(address: string, change: PeerChange, but: string | null = null): void {
-    for (const [id, { registration, tell }] of present) {
-      if (registration.address === address && id !== but) tell(change);
+    for (const [id, { registration, peer }] of present) {
+      if (registration.address === address && id !== but) peer.tell(change);
     }
+  }
+
+  function preempt(id: string, { registration, peer }: Present): void {
+    present.delete(id);
+    const binding = bindings.get(keyOf(registration));
+    if (binding !== undefined) unbind(binding, 'preempt');
+    peer.preempted();
   }
 
   /** By address and surface, the newest agent that is at work there. */
@@ -163,7 +196,7 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
   function look(): void {
     if (present.size === 0) return; // nobody would hear of it
     const before = working;
-    const agents = options.agents();
+    const agents = options.sessions();
     working = workingOf(agents);
     const over = new Map(agents.flatMap(({ id, left }) => (left === null ? [] : [[id, left.reason]])));
     for (const [key, agent] of before) {
@@ -179,16 +212,18 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
   }
 
   return {
-    join(joiner, tell) {
-      const isTaken = [...present.values()].some(
-        ({ registration: { tenant, identity } }) => tenant === joiner.tenant && identity === joiner.identity,
+    join(joiner, peer) {
+      const key = keyOf(joiner);
+      const other = [...present].find(
+        ([, { registration }]) => registration.tenant === joiner.tenant && keyOf(registration) === key,
       );
-      if (isTaken) return null;
-      if (present.size === 0) working = workingOf(options.agents());
+      if (other !== undefined && joiner.kind === 'daemon') return null;
+      if (other !== undefined) preempt(...other);
+      if (present.size === 0) working = workingOf(options.sessions());
       const { address, identity, surface } = joiner;
       bind(joiner);
       const id = newId();
-      present.set(id, { registration: { ...joiner, id, since: clock.now(), heartbeat: null }, tell });
+      present.set(id, { registration: { ...joiner, id, since: clock.now(), heartbeat: null }, peer });
       tellAll(address, { is: 'peer_joined', identity, surface }, id);
       return id;
     },
@@ -205,17 +240,16 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
       if (why === 'wrap') unbind(binding, 'wrap');
       else lapse(binding);
     },
-    daemons: () => [...present.values()].map(({ registration }) => registration),
-    agents: () => options.agents().filter(({ left }) => left === null),
+    connected: () => [...present.values()].map(({ registration }) => registration),
+    sessions: () => options.sessions().filter(({ left }) => left === null),
     stale(address) {
-      const agents = options.agents().filter((agent) => agent.address === address);
-      const daemons = [...bindings.values()].filter((binding) => binding.address === address);
-      const isActive = agents.some(({ left }) => left === null) || daemons.some(({ state }) => state.is === 'active');
+      const agents = options.sessions().filter((agent) => agent.address === address);
+      const bound = [...bindings.values()].filter((binding) => binding.address === address);
+      const isActive = agents.some(({ left }) => left === null) || bound.some(({ state }) => state.is === 'active');
       if (isActive) return null;
       const left: StaleBinding[] = [];
-      for (const { identity, surface, state } of daemons) {
-        if (state.is === 'left')
-          left.push({ kind: 'daemon', identity, surface, reason: state.reason, since: state.at });
+      for (const { kind, identity, surface, state } of bound) {
+        if (state.is === 'left') left.push({ kind, identity, surface, reason: state.reason, since: state.at });
       }
       for (const { surface, left: over } of agents) {
         if (over !== null)

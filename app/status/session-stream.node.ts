@@ -1,0 +1,174 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { RawData, WebSocket, WebSocketServer } from 'ws';
+import type { Registrations, Signals } from '../../core/inbox/signals/index.ts';
+import { type Clock, type Log, realRandom } from '../../core/ports/index.ts';
+import { unauthorized } from './answer.ts';
+import type { Callers, DaemonKey } from './callers.ts';
+import type { Place } from './guard.ts';
+import { Refusal } from './problem.ts';
+import { type Ended, openSession } from './session.ts';
+import { SUBPROTOCOL } from './session-frames.ts';
+
+/** Where the stream is, and the only path of ours that is more than HTTP. */
+export const STREAM_PATH = '/v1/session/stream';
+
+export interface SessionStreamOptions {
+  readonly signals: Signals;
+  readonly registrations: Registrations;
+  readonly callers: Callers;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface SessionStream extends Disposable {
+  /**
+   * Takes over a connection whose request passed the guard.
+   * @throws Refusal when it stays an HTTP request: the socket is still the caller's to answer
+   */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, place: Place): void;
+  readonly open: number;
+}
+
+/** More are sent away: each has a persona of its own. */
+const MOST_STREAMS = 256;
+const RETRY_AFTER_MS = 30_000;
+const MOST_FRAME = 64 * 1024;
+/** Who leaves more than this unread is too slow, and comes again for a peek. */
+const MOST_UNREAD = 256 * 1024;
+const PING_MS = 15_000;
+/** A close that the other end does not answer is cut after so long. */
+const CLOSE_MS = 1000;
+
+interface Connection {
+  readonly socket: WebSocket;
+  /** Something was heard since the last ping. */
+  isAlive: boolean;
+}
+
+/**
+ * The session stream (persona daemon, contract 2): frames of who is connected, and what became of its address. `ws` is loaded
+ * with the first stream.
+ */
+export function createSessionStream(options: SessionStreamOptions): SessionStream {
+  const { callers, clock, log } = options;
+  const connections = new Set<Connection>();
+  let server: Promise<WebSocketServer> | null = null;
+  let pings: Disposable | null = null;
+  let isOver = false;
+
+  function loaded(): Promise<WebSocketServer> {
+    server ??= import('ws').then(
+      ({ WebSocketServer: Server }) =>
+        new Server({
+          noServer: true,
+          clientTracking: false,
+          maxPayload: MOST_FRAME,
+          perMessageDeflate: false,
+          handleProtocols: () => SUBPROTOCOL,
+        }),
+    );
+    return server;
+  }
+
+  function pingAll(): void {
+    pings = connections.size === 0 ? null : clock.after(PING_MS, pingAll);
+    for (const connection of connections) {
+      if (!connection.isAlive) connection.socket.terminate();
+      else {
+        connection.isAlive = false;
+        connection.socket.ping();
+      }
+    }
+  }
+
+  function serve(socket: WebSocket, key: DaemonKey): void {
+    const connection: Connection = { socket, isAlive: true };
+    connections.add(connection);
+    pings ??= clock.after(PING_MS, pingAll);
+    const end = ({ code, reason }: Ended): void => {
+      if (socket.readyState !== socket.OPEN) return;
+      socket.close(code, reason);
+      clock.after(CLOSE_MS, () => socket.terminate());
+    };
+    const send = (text: string): void => {
+      if (socket.bufferedAmount > MOST_UNREAD) socket.terminate();
+      if (socket.readyState === socket.OPEN) socket.send(text);
+    };
+    const session = openSession({ ...options, newId: () => realRandom.hex(8) }, key, { send, end });
+    socket.on('message', (data: RawData, isBinary: boolean) => {
+      connection.isAlive = true;
+      if (isBinary) return end({ code: 1003, reason: 'frames are text' });
+      session.heard(String(data));
+    });
+    const alive = (): void => {
+      connection.isAlive = true;
+    };
+    socket.on('pong', alive);
+    socket.on('ping', alive);
+    socket.on('error', (error) => log.info(`a session stream broke: ${error.message}`, { identity: key.identity }));
+    socket.once('close', () => {
+      connections.delete(connection);
+      session[Symbol.dispose]();
+    });
+    if (connections.size > MOST_STREAMS) {
+      end({ code: 4429, reason: JSON.stringify({ retry_after_ms: RETRY_AFTER_MS }) });
+    }
+  }
+
+  return {
+    get open() {
+      return connections.size;
+    },
+    upgrade(request, socket, head, place) {
+      const key = keyOf(request, place, callers);
+      // Until the library has it, nobody else would hear that it broke.
+      const broken = (): void => void socket.destroy();
+      socket.on('error', broken);
+      loaded().then(
+        (ready) => {
+          socket.off('error', broken);
+          if (isOver || socket.destroyed) return void socket.destroy();
+          ready.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, key));
+        },
+        (error: unknown) => {
+          log.error('the session stream can not be served', { error });
+          socket.destroy();
+        },
+      );
+    },
+    [Symbol.dispose]() {
+      isOver = true;
+      pings?.[Symbol.dispose]();
+      for (const { socket } of connections) {
+        socket.close(1001, 'hivebar stops');
+        socket.terminate();
+      }
+      connections.clear();
+    },
+  };
+}
+
+/** Whose stream it would be. @throws Refusal */
+function keyOf(request: IncomingMessage, place: Place, callers: Callers): DaemonKey {
+  const { url = '', headers, method, httpVersion } = request;
+  const [path, ...query] = url.split('?');
+  if (path !== STREAM_PATH) throw new Refusal(404, 'no-route', 'nothing is upgraded here', `upgrade ${STREAM_PATH}`);
+  const caller = callers.of(headers.authorization);
+  if (caller === 'nobody')
+    throw place.is === 'owner-socket' ? notOne() : unauthorized('this needs the token of a daemon');
+  if (caller === 'wrong') throw unauthorized('the token is none of this Hivebar');
+  if (caller.is === 'owner') throw notOne();
+  const said = (headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim());
+  const bad = (message: string, next: string): Refusal => new Refusal(400, 'bad-request', message, next);
+  if (query.length > 0) throw bad('the stream takes no query', 'send the token in the header Authorization');
+  if (method !== 'GET' || httpVersion !== '1.1') throw bad('a stream is opened with GET and HTTP/1.1', 'ask so');
+  if (!said.includes(SUBPROTOCOL))
+    throw bad(`only ${SUBPROTOCOL} is spoken here`, `offer the subprotocol ${SUBPROTOCOL}`);
+  return caller.key;
+}
+
+function notOne(): Refusal {
+  const next = 'use the observe.token or act.token of an installed daemon';
+  return new Refusal(403, 'wrong-scope', 'this token is no daemon and no surface', next);
+}

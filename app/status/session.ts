@@ -1,0 +1,158 @@
+import type { Registrations, Signals } from '../../core/inbox/signals/index.ts';
+import type { Clock, Log } from '../../core/ports/index.ts';
+import type { Callers, DaemonKey } from './callers.ts';
+import { type ClientFrame, clientFrameOf, frameText, HEARTBEAT_MS } from './session-frames.ts';
+
+/** Why a stream is closed, as WebSocket has it: codes of the contract from 4401 on. */
+export interface Ended {
+  readonly code: number;
+  readonly reason: string;
+}
+
+export interface Outlet {
+  send(text: string): void;
+  end(ended: Ended): void;
+}
+
+export interface SessionNeeds {
+  readonly signals: Signals;
+  readonly registrations: Registrations;
+  readonly callers: Pick<Callers, 'still'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly newId: () => string;
+}
+
+export interface Session extends Disposable {
+  heard(text: string): void;
+}
+
+/** Who opened a stream says who it is within this time. */
+const HELLO_MS = 10_000;
+/** What a daemon says when its persona is over; any other end is one to come back from. */
+const OVER = ['wrap', 'archive', 'destroy'];
+/** The longest reason a close frame has room for, in characters. */
+const LONGEST_REASON = 100;
+
+type Hello = Extract<ClientFrame, { is: 'hello' }>;
+
+interface Joined extends Disposable {
+  readonly id: string;
+}
+
+/**
+ * One stream from its hello to its end, whatever carries it (persona daemon, contract 2). With an `observe` token it is a
+ * daemon's, with an `act` token an agent's; nobody is registered as more than its token allows.
+ */
+export function openSession(needs: SessionNeeds, key: DaemonKey, outlet: Outlet): Session {
+  const { signals, registrations, callers, clock, log } = needs;
+  const kind = key.scope === 'observe' ? 'daemon' : 'agent';
+  let joined: Joined | null = null;
+  let isOver = false;
+  const late = clock.after(HELLO_MS, () => end(1008, 'no hello came'));
+
+  function end(code: number, reason: string): void {
+    if (isOver) return;
+    isOver = true;
+    late[Symbol.dispose]();
+    leave('lost');
+    outlet.end({ code, reason: reason.slice(0, LONGEST_REASON) });
+  }
+
+  function leave(why: 'wrap' | 'lost'): void {
+    if (joined === null) return;
+    joined[Symbol.dispose]();
+    registrations.leave(joined.id, why);
+    joined = null;
+  }
+
+  /** @returns null: a daemon of this identity is connected already */
+  function join(said: Hello['joiner']): Joined | null {
+    const { address } = key;
+    signals.appear(address);
+    const id = registrations.join(
+      { ...said, kind, address },
+      {
+        tell: (change) => outlet.send(frameText(change)),
+        preempted: () => {
+          joined?.[Symbol.dispose]();
+          joined = null;
+          end(4409, 'another one of this surface came');
+        },
+      },
+    );
+    if (id === null) return null;
+    late[Symbol.dispose]();
+    const listening = signals.listen(address, (change) => outlet.send(frameText(change)));
+    log.info(`${kind} ${key.tenant}-${key.identity} is connected`);
+    return { id, [Symbol.dispose]: () => listening[Symbol.dispose]() };
+  }
+
+  function greet({ id }: Joined): void {
+    const { rev } = signals.pending(key.address);
+    const about = { registration_id: id, heartbeat_ms: HEARTBEAT_MS, rev };
+    outlet.send(frameText({ is: 'welcome', ...about, tenant_id: key.tenant, identity: key.identity }));
+  }
+
+  function hello({ kind: said, joiner }: Hello): void {
+    const isOurs = joiner.tenant === key.tenant && joiner.identity === key.identity;
+    if (said !== kind) end(4403, `this token registers a ${kind} and nothing else`);
+    else if (!isOurs) end(4403, 'the token is of another persona');
+    else {
+      joined ??= join(joiner);
+      if (joined === null) end(4409, 'a daemon of this identity is connected');
+      else greet(joined);
+    }
+  }
+
+  /** At each heartbeat: what the owner took back is not used on. */
+  function check(): boolean {
+    switch (callers.still(key)) {
+      case 'good':
+        return true;
+      case 'changed':
+        end(4401, 'the token is another one now');
+        return false;
+      case 'gone':
+        end(4410, 'this persona is no longer installed');
+        return false;
+    }
+  }
+
+  function take(frame: ClientFrame): void {
+    switch (frame.is) {
+      case 'hello':
+        hello(frame);
+        return;
+      case 'bad':
+        end(1008, frame.why);
+        return;
+      case 'heartbeat':
+        if (joined !== null && check()) registrations.heard(joined.id, { at: clock.now(), ...frame.heartbeat });
+        return;
+      case 'bye':
+        leave(OVER.includes(frame.reason) ? 'wrap' : 'lost');
+        return;
+      case 'unknown':
+        return;
+    }
+  }
+
+  return {
+    heard(text) {
+      if (isOver) return;
+      try {
+        take(clientFrameOf(text));
+      } catch (error) {
+        if (error instanceof SyntaxError) return end(1007, 'a frame is JSON');
+        log.warn(`a session stream is closed: ${error instanceof Error ? error.message : String(error)}`);
+        end(1011, 'it failed inside Hivebar');
+      }
+    },
+    [Symbol.dispose]() {
+      isOver = true;
+      late[Symbol.dispose]();
+      leave('lost');
+    },
+  };
+}
