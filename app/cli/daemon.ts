@@ -10,7 +10,28 @@ interface Part {
   load(): Promise<{ run(args: readonly string[], io: Io): Promise<number> }>;
 }
 
-const PARTS: Readonly<Record<string, Part>> = {};
+const PARTS: Readonly<Record<string, Part>> = {
+  status: {
+    usage: 'status [T-I] [--json]',
+    about: ['what it does, as it says itself'],
+    load: () => import('./daemon/status.ts'),
+  },
+  notify: {
+    usage: 'notify [T-I]',
+    about: ['one doorbell at the next boundary, when something waits'],
+    load: () => import('./daemon/notify.ts'),
+  },
+  resume: {
+    usage: 'resume [T-I]',
+    about: ['binds its surface again; never rings'],
+    load: () => import('./daemon/resume.ts'),
+  },
+  shutdown: {
+    usage: 'shutdown [T-I]',
+    about: ['ends it', '  --reason TEXT    for its log', '  --deadline MS    at most 5000 (default)'],
+    load: () => import('./daemon/shutdown.ts'),
+  },
+};
 
 const WIDTH = 16;
 

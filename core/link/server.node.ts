@@ -21,6 +21,8 @@ export interface Link extends AsyncDisposable {
 
 /** More than all that asks at once: the hook, the tray, a person or two. */
 const MOST_CONNECTIONS = 64;
+const ATTEMPTS = 4;
+const AGAIN_MS = 20;
 /** Nobody but the owner may write to it, which is what connecting takes. */
 const OWNER_ONLY = 0o177;
 
@@ -36,7 +38,7 @@ export async function openLink({ places, disk, random, clock, handlers }: LinkOp
   const isPipe = socket.startsWith('\\\\');
   if (!isPipe) checkLength(socket);
   ensurePrivateDir(disk, runtime);
-  const lock = locked(disk, places);
+  const lock = await locked(disk, places, clock);
   try {
     writeAtomically(disk, random, pidPath, `${process.pid}\n`); // who has to end it finds it also when it does not answer
     if (!isPipe) remove(disk, socket);
@@ -80,15 +82,20 @@ function checkLength(socket: string): void {
     throw socketFault(socket, `the path has ${bytes} bytes, a socket can have ${LONGEST_SOCKET}`);
 }
 
-function locked(disk: Disk, { locked: path, name, runtime }: DaemonPlaces): Lock {
-  try {
-    return lockFile(disk, path);
-  } catch (error) {
-    if (!(error instanceof Fault) || error.code !== 'lock-held') throw error;
-    const scope = { is: 'machine', key: `daemon:${name}` } as const;
-    throw new Fault('daemon-runs', `the daemon ${name} runs already, with its socket in ${runtime}`, scope, {
-      cause: error,
-    });
+/** Who only looks whether a daemon lives holds its lock for a moment: so it is asked for more than once. */
+async function locked(disk: Disk, { locked: path, name, runtime }: DaemonPlaces, clock: Clock): Promise<Lock> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return lockFile(disk, path);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'lock-held') throw error;
+      if (attempt === ATTEMPTS) {
+        const scope = { is: 'machine', key: `daemon:${name}` } as const;
+        const message = `the daemon ${name} runs already, with its socket in ${runtime}`;
+        throw new Fault('daemon-runs', message, scope, { cause: error });
+      }
+      await clock.sleep(AGAIN_MS, new AbortController().signal);
+    }
   }
 }
 

@@ -1,0 +1,25 @@
+import type { RingWhy } from '../../../core/link/index.ts';
+import type { Io } from '../command.ts';
+import { answerOf } from './asked.ts';
+import { whichDaemon } from './which.ts';
+
+const WORDS: Readonly<Record<RingWhy, string>> = {
+  rung: 'rung',
+  queued: 'at the next boundary, if something waits then',
+  disconnected: 'not now: its upstream is not connected',
+  reconciling: 'not now: it does not know yet what waits',
+  emitting: 'not now: it rings at this moment',
+  nothing_pending: 'not now: nothing waits',
+  outstanding: 'not now: it has rung, and nothing was drained since',
+  duplicate_boundary: 'not now: it has rung at this boundary',
+  surface_inject_failed: 'not now: its surface did not take it',
+  stopping: 'not any more: it is about to end',
+};
+
+/** `daemon notify`: asks for a doorbell at the next boundary. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { places, flags } = whichDaemon('notify', args, {}, io);
+  const { emitted, why } = await answerOf(places, { verb: 'notify_surface', boundary: null });
+  io.out(flags.json === true ? `${JSON.stringify({ emitted, why })}\n` : `${places.name}: ${WORDS[why]}\n`);
+  return 0;
+}

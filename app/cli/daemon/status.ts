@@ -1,0 +1,44 @@
+import type { DaemonStatus } from '../../../core/link/index.ts';
+import { printable, printableJson } from '../../printable.ts';
+import type { Io } from '../command.ts';
+import { answerOf } from './asked.ts';
+import { whichDaemon } from './which.ts';
+
+/** Of 64 transitions a person reads so many. */
+const TRANSITIONS_SHOWN = 5;
+
+/** `daemon status`: what a daemon says of itself. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { places, flags } = whichDaemon('status', args, {}, io);
+  const status = await answerOf(places, { verb: 'status' });
+  if (flags.json === true) io.out(`${printableJson(JSON.stringify(status))}\n`);
+  else for (const line of statusLines(places.name, status)) io.out(`${printable(line)}\n`);
+  return 0;
+}
+
+/** A status for a person, a line a subject. */
+export function statusLines(name: string, status: DaemonStatus): readonly string[] {
+  const { pid, version, surface, project, fsm, taxonomy, degraded, ws, shim, pending, transitions } = status;
+  const since = ws.since === null ? '' : ` since ${ws.since}`;
+  const shimPid = shim.pid === null ? '' : `, pid ${shim.pid}`;
+  const rung = status.outstanding === null ? '' : `; rung for, and not drained since revision ${status.outstanding}`;
+  return [
+    `${name}  ${taxonomy}  ${fsm}${degraded === null ? '' : `  ${degraded}`}`,
+    `process    pid ${pid}, version ${version}, up ${spanOf(status.uptime_s)}`,
+    `surface    ${surface}, project ${project}`,
+    `upstream   ${ws.connected ? `connected${since}` : `not connected${since}, attempts ${ws.attempts}`}`,
+    `heartbeat  ${status.heartbeat_age_s === null ? 'none yet' : `${spanOf(status.heartbeat_age_s)} ago`}`,
+    ...(shim.state === 'none' ? [] : [`shim       ${shim.state}${shimPid}, started again ${shim.restarts} times`]),
+    `pending    ${pending.fresh ? pending.count : `not known, last ${pending.count}`}${rung}`,
+    `drained    ${spanOf(status.drain_age_s)} ago, or never since it started`,
+    `last error ${status.last_error_class ?? 'none'}`,
+    ...transitions.slice(-TRANSITIONS_SHOWN).map(({ at, from, to, why }) => `${at}  ${from} -> ${to}  ${why}`),
+  ];
+}
+
+function spanOf(seconds: number): string {
+  const whole = Math.floor(seconds);
+  if (whole < 120) return `${whole} s`;
+  if (whole < 2 * 3600) return `${Math.floor(whole / 60)} min`;
+  return whole < 2 * 86_400 ? `${Math.floor(whole / 3600)} h` : `${Math.floor(whole / 86_400)} d`;
+}
