@@ -29,7 +29,7 @@ export function exporting({ machineId, isAlive, disk, clock, log }: ExportingOpt
   const labels = new Map<string, DaemonLabels>();
   const refused = new Map<string, string>();
 
-  function exportedOf({ tenant, identity }: DaemonConfig, { name, metrics, locked }: DaemonPlaces): Exported | null {
+  function exportedOf({ tenant, identity }: DaemonConfig, { name, metrics, pid }: DaemonPlaces): Exported | null {
     const at = disk.files.lstat(metrics);
     if (at === null) return null;
     const bytes = readPrivate(disk, metrics, MOST_BYTES);
@@ -47,14 +47,14 @@ export function exporting({ machineId, isAlive, disk, clock, log }: ExportingOpt
     const who = labelsIn(read.exported);
     if (who !== null) labels.set(name, who);
     const isOld = Math.abs(clock.now() - at.ctimeMs) > OLD_AFTER_MS;
-    return isOld || hasEnded(`${locked}.lock`) ? null : read.exported;
+    return isOld || hasEnded(pid) ? null : read.exported;
   }
 
-  /** Whose lock file names a process that is not there any more. To try the lock itself could keep a daemon from starting. */
-  function hasEnded(lock: string): boolean {
-    const bytes = readPrivate(disk, lock, 32);
+  /** Its process has put its name away, or was killed. To try its lock could keep another from starting. */
+  function hasEnded(path: string): boolean {
+    const bytes = readPrivate(disk, path, 32);
     const pid = Number(bytes === null ? '' : Buffer.from(bytes).toString('utf8').trim());
-    return Number.isSafeInteger(pid) && pid > 0 && !isAlive(pid);
+    return !Number.isSafeInteger(pid) || pid <= 0 || !isAlive(pid);
   }
 
   function refuse(name: string, why: string): void {

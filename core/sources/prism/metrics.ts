@@ -45,7 +45,7 @@ const METRICS = [
 ] as const;
 
 /** A label's value in whole, so that nothing in it need be escaped. */
-const VALUE = '[A-Za-z0-9._-]{0,64}';
+const VALUE = '[A-Za-z0-9._-]{1,64}';
 const SAMPLE = new RegExp(`^([a-z_]+)\\{((?:[a-z_]+="${VALUE}",?)+)\\} (\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?)$`);
 const LABEL = new RegExp(`([a-z_]+)="(${VALUE})"`, 'g');
 const CLASSES: ReadonlySet<string> = new Set(ERROR_CLASSES);
@@ -110,7 +110,7 @@ export function newsIn(exported: Exported): string {
 
 /** Of any text, a value that a label may have. */
 export function labelValue(text: string): string {
-  return text.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 64);
+  return text.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 64) || '_';
 }
 
 /** All daemons in one exposition. A metric of nobody is left out. */
