@@ -161,7 +161,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     });
   }
 
-  /** What a menu entry asks for. Nobody waits for the answer, so a failure goes to the log. */
+  /** What a click asks for. Nobody waits for the answer, so a failure is a banner, and a line in the log. */
   async function run(name: string, params: unknown): Promise<void> {
     try {
       const action = actions.get(name);
@@ -169,7 +169,9 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
         throw new Fault('internal', `the menu asks for ${name}, which is no action`, { is: 'machine', key: 'menu' });
       await action.run(params, machine.stop);
     } catch (error) {
-      log.warn(`${name}: ${error instanceof Fault ? error.explain() : String(error)}`);
+      const why = error instanceof Fault ? error.explain() : String(error);
+      log.warn(`${name}: ${why}`);
+      notifications.failed(name, why);
     }
   }
 }

@@ -5,7 +5,14 @@ import type { Opens } from '../open/index.ts';
  * What one banner is about; the desktop shows at most one banner a key, and a newer one replaces it in place.
  * The prefix keeps a persona called `__proto__` from being anything but a name.
  */
-export type BannerKey = `mail:${string}` | 'crowd' | `outage:${string}` | `decision:${number}` | 'decisions' | 'test';
+export type BannerKey =
+  | `mail:${string}`
+  | 'crowd'
+  | `outage:${string}`
+  | `decision:${number}`
+  | 'decisions'
+  | 'failed'
+  | 'test';
 
 export function mailKey(persona: PersonaId): `mail:${string}` {
   return `mail:${persona}`;
@@ -39,7 +46,7 @@ export interface Button {
 /** One notification, ready but for the escaping that only the desktop's driver can decide. */
 export interface Banner {
   readonly key: BannerKey;
-  readonly is: 'mail' | 'outage' | 'recovery' | 'decision' | 'test';
+  readonly is: 'mail' | 'outage' | 'recovery' | 'decision' | 'failed' | 'test';
   /** One line of plain text, already cleaned and cut (text.ts). */
   readonly title: string;
   /** Plain text, already cleaned and cut; may be empty. */

@@ -6,6 +6,7 @@ export const CATEGORY: Readonly<Record<Banner['is'], string>> = {
   outage: 'network.disconnected',
   recovery: 'network.connected',
   decision: 'x-hivebar.decision',
+  failed: 'x-hivebar.failed',
   test: 'x-hivebar.test',
 };
 
@@ -15,5 +16,6 @@ export const SOUND: Readonly<Record<Banner['is'], string>> = {
   outage: 'network-connectivity-lost',
   recovery: 'network-connectivity-established',
   decision: 'dialog-question',
+  failed: 'dialog-error',
   test: 'message-new-email',
 };

@@ -88,6 +88,7 @@ function shown(draft: Draft, banner: Banner): void {
       asked.shown(draft, banner.key);
       return;
     case 'mail': // it counts as told once it was handed over
+    case 'failed': // an answer to a person's own click: it concerns nobody else
     case 'test':
   }
 }
@@ -104,6 +105,7 @@ function refused(draft: Draft, banner: Banner): void {
     case 'mail':
       mail.refused(draft, banner.key);
       return;
+    case 'failed':
     case 'test':
   }
 }

@@ -472,6 +472,23 @@ test('a banner to try it out: what the desktop answered, never that it was seen'
   assert.deepEqual(lines, [], 'who asked is told; the log is not');
 });
 
+test('a click that came to nothing: why, in one banner, also while all is quiet; nothing where no banner can be shown', async (t) => {
+  const made = rig(t);
+  const { clock, desktop, lines } = made;
+  const board = made.start();
+  board.put({ is: 'muted', at: clock.now(), persona: null, until: { is: 'forever' } });
+  made.running.failed('decide', 'decision 3 is answered: see hivebar decision show 3');
+  await clock.advance(0);
+  assert.deepEqual(desktop.said, ['show Your answer did not count']);
+  made.running.failed('quit', 'it <b>can</b> not');
+  await clock.advance(0);
+  assert.deepEqual(desktop.said.slice(1), ['show quit did not work']);
+  desktop.answer = 'refuses';
+  made.running.failed('open', 'no terminal');
+  await clock.advance(0);
+  assert.equal(lines.length, 1, 'the log says that none can be shown');
+});
+
 test('a banner to try it out, without a desktop, says why there is none', async () => {
   const clock = fakeClock();
   const board = createBoard();

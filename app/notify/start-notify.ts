@@ -6,7 +6,7 @@ import type { DriverState, NotifyDriver, OpenDriver, Part } from './driver.ts';
 import { factsOf, silenceOf } from './facts-of.ts';
 import { type Decision, decide, type PolicyInput } from './policy.ts';
 import { openPolicy, RULES, type Rules } from './state.ts';
-import { testBanner } from './words.ts';
+import { failedBanner, testBanner } from './words.ts';
 
 export interface NotifyNeeds {
   readonly board: Board;
@@ -24,6 +24,8 @@ export interface NotifyNeeds {
 export interface Notifications extends AsyncDisposable {
   /** Shows a banner to try it out, whatever is paused, quiet or muted; any before it is replaced. Never rejects. */
   test(): Promise<Tested>;
+  /** A click of a person's came to nothing: says so, whatever is paused, quiet or muted. `why` has the next step. */
+  failed(action: string, why: string): void;
 }
 
 /** What became of a banner to try it out. That a desktop took it does not say that anybody saw it. */
@@ -212,6 +214,10 @@ class Notify implements Notifications {
     });
     const by = this.#board.snapshot().notifications;
     return refusal === null ? { taken: true, by, silent } : { taken: false, by, silent, why: refusal };
+  }
+
+  failed(action: string, why: string): void {
+    void this.#inTurn('failed', () => this.#show(failedBanner(action, why)));
   }
 
   async #withdraw(key: BannerKey): Promise<void> {

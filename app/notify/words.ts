@@ -149,6 +149,29 @@ export function testBanner(): Banner {
   };
 }
 
+/** What a person asked for by a click, and did not get; an action without a sentence of its own is named. */
+const NOT_DONE: Readonly<Record<string, string>> = {
+  decide: 'Your answer did not count',
+  open: 'The session could not be opened',
+  page: 'The page could not be opened',
+  'copy-follow': 'The command could not be copied',
+  autostart: 'Starting at login could not be changed',
+  read: 'Not marked as read',
+};
+
+/** A click that came to nothing, whichever action it was for; why, and what to do next. */
+export function failedBanner(action: string, why: string): Banner {
+  return {
+    key: 'failed',
+    is: 'failed',
+    title: NOT_DONE[action] ?? `${action} did not work`,
+    body: lineOfText(why, BODY_POINTS),
+    urgency: 'normal',
+    opens: { is: 'overview' },
+    buttons: [],
+  };
+}
+
 /** A span as a person says it: the two largest units, seconds only below a minute. */
 export function spanOf(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
