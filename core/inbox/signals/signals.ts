@@ -107,7 +107,7 @@ export function keepSignals({ db, local, clock, log }: SignalsOptions): Signals 
         }
       }
     }
-  });
+  }, 'first');
 
   return {
     appear: (address) => void sql.appear.run(address, nowMs()),

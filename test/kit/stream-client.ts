@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { until } from './until.ts';
+
+/** A frame of the server, with its `type`. */
+export interface Heard {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+/** What a test says and hears on the session stream; nothing of the daemon's own code. */
+export interface StreamClient extends Disposable {
+  readonly socket: WebSocket;
+  readonly frames: readonly Heard[];
+  /** Frames of this type so far. */
+  of(type: string): readonly Heard[];
+  send(frame: object | string | Buffer): void;
+  /** The next frame of this type that was not waited for before. */
+  next(type: string): Promise<Heard>;
+  /** The close code; an upgrade that was refused as the code that means it: 401 as 4401, 403 as 4403. */
+  ended(): Promise<number>;
+}
+
+export interface StreamOptions {
+  readonly token: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly path?: string;
+  readonly protocol?: string;
+}
+
+/** @param url `http://127.0.0.1:PORT` */
+export function openStream(url: string, { token, headers = {}, path, protocol }: StreamOptions): StreamClient {
+  const bearer: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
+  const target = `${url.replace(/^http/, 'ws')}${path ?? '/v1/session/stream'}`;
+  const socket = new WebSocket(target, protocol ?? 'signals.v1', { headers: { ...bearer, ...headers } });
+  const frames: Heard[] = [];
+  const waitedFor = new Map<string, number>();
+  let code: number | null = null;
+  socket.on('message', (data) => frames.push(JSON.parse(String(data)) as Heard));
+  socket.on('unexpected-response', (_request, response) => {
+    const { statusCode = 0 } = response;
+    code = statusCode === 401 ? 4401 : statusCode === 403 ? 4403 : statusCode;
+    response.destroy();
+  });
+  socket.on('error', () => {}); // a close follows, or the refusal above
+  socket.on('close', (closed) => {
+    code ??= closed;
+  });
+  const of = (type: string): readonly Heard[] => frames.filter((frame) => frame.type === type);
+  return {
+    socket,
+    frames,
+    of,
+    send(frame) {
+      const bytes = typeof frame === 'string' || Buffer.isBuffer(frame) ? frame : JSON.stringify(frame);
+      if (socket.readyState === socket.CONNECTING) socket.once('open', () => socket.send(bytes));
+      else socket.send(bytes);
+    },
+    async next(type) {
+      const nth = waitedFor.get(type) ?? 0;
+      waitedFor.set(type, nth + 1);
+      await until(
+        () => `frame ${nth + 1} of type ${type}; there are ${JSON.stringify(frames)}, code ${code}`,
+        () => of(type).length > nth,
+      );
+      return of(type)[nth] as Heard;
+    },
+    async ended() {
+      if (code === null) await Promise.race([once(socket, 'close'), until('an end', () => code !== null)]);
+      return code ?? 0;
+    },
+    [Symbol.dispose]() {
+      socket.terminate();
+    },
+  };
+}
+
+/** What a daemon says first. */
+export function helloOf(who: { readonly tenant: string; readonly identity: string }, more: object = {}): object {
+  return {
+    type: 'hello',
+    kind: 'daemon',
+    tenant_id: who.tenant,
+    identity: who.identity,
+    surface: 'claude-code',
+    project: 'lab',
+    machine_id: 'm1',
+    version: '0.0.0-test',
+    proto: 1,
+    ...more,
+  };
+}
