@@ -1,7 +1,7 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { DaemonPlaces } from '../../link/index.ts';
 import type { Clock } from '../../ports/index.ts';
-import { watchDirectories } from '../directories.node.ts';
+import { type Directory, watchDirectories } from '../directories.node.ts';
 
 export interface Heard {
   /** What is installed may be another. */
@@ -24,6 +24,8 @@ type Watched = Pick<DaemonPlaces, 'runtime' | 'socket' | 'token' | 'metrics'>;
 export function watchDaemons(dir: string, clock: Clock, heard: Heard): Changes {
   const directories = watchDirectories({ clock, statOnly: false });
   const followed = new Map<string, { readonly runtime: string | null; readonly stack: DisposableStack }>();
+  const processes = new Map<string, Directory>();
+  const parents = new Set<string>();
   directories.add(dir, () => heard.installed(), 'always');
 
   function begin(name: string, places: Watched | null): DisposableStack {
@@ -39,8 +41,22 @@ export function watchDaemons(dir: string, clock: Clock, heard: Heard): Changes {
       if (path === metrics) heard.exported(name);
       else if (path === null || path === socket || path === token) heard.process(name);
     };
-    stack.use(directories.add(runtime, running, 'always'));
+    const process = stack.use(directories.add(runtime, running, 'always'));
+    processes.set(runtime, process);
+    stack.defer(() => processes.delete(runtime));
+    watchParent(dirname(runtime));
     return stack;
+  }
+
+  /** A process makes its directory when it begins. */
+  function watchParent(parent: string): void {
+    if (parents.has(parent)) return;
+    parents.add(parent);
+    const came = (name: string | null): void => {
+      for (const [runtime, process] of processes)
+        if (dirname(runtime) === parent && (name === null || name === basename(runtime))) process.renew();
+    };
+    directories.add(parent, came, 'always');
   }
 
   return {

@@ -48,6 +48,7 @@ export function prismSource(options: PrismOptions): PrismSource {
   let wasRead = false;
   let wakes: ((name: string) => void) | null = null;
   let changes: Changes | null = null;
+  let watched: ReadonlyMap<string, DaemonPlaces | null> = new Map();
   const timers = keepTimers(clock);
 
   const named = (name: string): Persona => ({
@@ -68,14 +69,14 @@ export function prismSource(options: PrismOptions): PrismSource {
   /** By name; null for one whose configuration is none, which its look says. */
   function list(): ReadonlyMap<string, DaemonConfig | null> {
     const all = new Map<string, DaemonConfig | null>();
-    const watched = new Map<string, DaemonPlaces | null>();
+    const places = new Map<string, DaemonPlaces | null>();
     for (const name of namesIn(disk, daemons, PRISM)) {
-      watched.set(name, null); // its configuration may be on its way
+      places.set(name, null); // its configuration may be on its way
       try {
         const config = read(name);
         if (config === null) continue;
         all.set(name, config);
-        watched.set(name, placesOf(config));
+        places.set(name, placesOf(config));
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
         all.set(name, null);
@@ -84,6 +85,7 @@ export function prismSource(options: PrismOptions): PrismSource {
     }
     wasRead = true;
     for (const name of there.keys()) if (!all.has(name)) forget(name);
+    watched = places;
     changes?.follow(watched);
     return all;
   }
@@ -154,6 +156,7 @@ export function prismSource(options: PrismOptions): PrismSource {
         process: (name) => timers.in(WAKE_AFTER_MS, name, () => wakes?.(name)),
         exported: hear,
       });
+      changes.follow(watched);
       timers.in(WAKE_AFTER_MS, 'installed', census); // what came since they were listed
       return {
         [Symbol.dispose]() {

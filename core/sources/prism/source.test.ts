@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { exportOf } from '../../../test/kit/daemon-export.ts';
+import { linkIn, notingHandlers, placesIn, STATUS } from '../../../test/kit/daemon-link.ts';
+import { type Scratch, scratch } from '../../../test/kit/scratch.ts';
+import { until } from '../../../test/kit/until.ts';
+import { askLink, type DaemonConfig, type DaemonStatus, writeDaemonConfig } from '../../link/index.ts';
+import { exactly, Fault, UNKNOWN } from '../../model/index.ts';
+import { realClock, realRandom, silentLog } from '../../ports/index.ts';
+import { realDisk } from '../../state/index.ts';
+import type { Look } from '../source.ts';
+import { isAlive, prismSource } from './index.ts';
+
+const CONFIG: DaemonConfig = {
+  ...{ tenant: 'acme', identity: 'ada', address: 'ada', project: '/fields/river', surface: 'claude-code' },
+  ...{ autonomy: null, upstream: 'local', wakeIdle: false, owner: 'tray', shim: null },
+  ...{ installDeps: false, activateVenv: false, paused: false },
+};
+const disk = realDisk(silentLog);
+const never = new AbortController().signal;
+
+function install(home: Scratch, over: Partial<DaemonConfig> = {}): void {
+  const config = { ...CONFIG, ...over };
+  writeDaemonConfig(disk, realRandom, placesIn(home.dir, config.tenant, config.identity), config);
+}
+
+/** The source over a home of its own, and all that it says and wakes. */
+function rig() {
+  const home = scratch();
+  const said: (string | null)[] = [];
+  const warned: string[] = [];
+  const source = prismSource({
+    daemons: join(home.dir, 'daemons'),
+    machineId: 'this/machine',
+    placesOf: ({ tenant, identity }) => placesIn(home.dir, tenant, identity),
+    async ask(places, signal) {
+      const asked = await askLink(places, { verb: 'status' }, { timeoutMs: 5000, signal });
+      if (asked.is === 'answered') return asked.answer;
+      throw new Fault('daemon-gone', asked.is, { is: 'persona', key: places.name });
+    },
+    said: ({ id }, status) => void said.push(status === null ? null : `${id} ${status.fsm}`),
+    isAlive,
+    disk,
+    clock: realClock,
+    log: { ...silentLog, warn: (line) => void warned.push(line) },
+  });
+  const look = async (name: string): Promise<Look> => await source.look(source.named(name), { is: 'unset' }, never);
+  return { home, source, said, warned, look, [Symbol.dispose]: () => home[Symbol.dispose]() };
+}
+
+const daemon = (home: Scratch, status: Partial<DaemonStatus> = {}, identity = 'ada') =>
+  linkIn(home.dir, notingHandlers({ status: () => ({ ...STATUS, identity, ...status }) }).handlers, identity);
+
+describe('persona daemons as a source', () => {
+  test('each that is installed is a persona, by identity and folder; what is no daemon is none', async () => {
+    using of = rig();
+    assert.deepEqual(await of.source.personas(never), []);
+    install(of.home);
+    install(of.home, { identity: 'bo', project: 'p1' });
+    mkdirSync(of.home.at('daemons', 'acme-new'), { recursive: true });
+    mkdirSync(of.home.at('daemons', '.cache'));
+    const all = await of.source.personas(never);
+    assert.deepEqual(all.map(({ id, label }) => [id, label]).sort(), [
+      ['prism-acme-ada', 'ada · river'],
+      ['prism-acme-bo', 'bo · p1'],
+    ]);
+  });
+
+  test('a look is what the daemon says over its socket', async () => {
+    using of = rig();
+    install(of.home);
+    await using _ = await daemon(of.home);
+    const { unread, urgent, vital, evidence } = await of.look('acme-ada');
+    assert.deepEqual([unread, urgent, vital, evidence], [exactly(2), UNKNOWN, { is: 'live' }, { is: 'level' }]);
+    assert.deepEqual(of.said, ['prism-acme-ada CONNECTED']);
+  });
+
+  test('a number that is not of now is none', async () => {
+    using of = rig();
+    install(of.home);
+    await using _ = await daemon(of.home, { fsm: 'RECONCILING', pending: { count: 2, rev: 7, fresh: false } });
+    const { unread, vital } = await of.look('acme-ada');
+    assert.deepEqual([unread, vital], [UNKNOWN, { is: 'unknown', why: 'reconciling' }]);
+  });
+
+  test('one that does not run can not be read; one that is paused and does not run is gone, and no outage', async () => {
+    using of = rig();
+    install(of.home);
+    await assert.rejects(of.look('acme-ada'), { code: 'daemon-gone' });
+    assert.deepEqual(of.said, [null]);
+    install(of.home, { paused: true });
+    assert.deepEqual((await of.look('acme-ada')).vital, { is: 'gone', why: 'paused' });
+    await using _ = await daemon(of.home);
+    assert.deepEqual((await of.look('acme-ada')).vital, { is: 'live' }, 'it runs all the same');
+  });
+
+  test('a configuration that is none is the trouble of its persona', async () => {
+    using of = rig();
+    install(of.home);
+    writeFileSync(of.home.at('daemons', 'acme-ada', 'daemon.json'), '{"tenant":"acme"}', { mode: 0o600 });
+    const [persona] = await of.source.personas(never);
+    assert.equal(persona?.id, 'prism-acme-ada');
+    await assert.rejects(of.look('acme-ada'), { code: 'daemon-config' });
+    install(of.home);
+    const moved = of.home.at('daemons', 'acme-cy');
+    mkdirSync(moved, { mode: 0o700 });
+    writeFileSync(join(moved, 'daemon.json'), of.home.text('daemons/acme-ada/daemon.json'), { mode: 0o600 });
+    await assert.rejects(of.look('acme-cy'), /acme-cy.daemon\.json is of the daemon acme-ada/);
+  });
+
+  test('one that is uninstalled is gone once it was looked at', async () => {
+    using of = rig();
+    install(of.home);
+    const [persona] = await of.source.personas(never);
+    assert.ok(persona !== undefined);
+    assert.equal(of.source.isGone?.(persona), false);
+    rmSync(of.home.at('daemons', 'acme-ada'), { recursive: true });
+    assert.deepEqual((await of.look('acme-ada')).unread, exactly(0));
+    assert.equal(of.source.isGone?.(persona), true);
+  });
+});
+
+describe('what wakes', () => {
+  const hearing = (of: ReturnType<typeof rig>) => {
+    const woken: string[] = [];
+    const hints = of.source.hints?.((name) => void woken.push(name));
+    return { woken, [Symbol.dispose]: () => hints?.[Symbol.dispose]() };
+  };
+
+  test('a daemon that is installed, its process, and its removal; what is as it was does not', async () => {
+    using of = rig();
+    install(of.home, { identity: 'bo' });
+    mkdirSync(dirname(placesIn(of.home.dir).runtime), { recursive: true, mode: 0o700 }); // some daemon ran before
+    await of.source.personas(never);
+    using heard = hearing(of);
+    install(of.home);
+    await until('the new one', () => heard.woken.includes('acme-ada'));
+    heard.woken.length = 0;
+    await using _ = await daemon(of.home);
+    await until('its process', () => heard.woken.includes('acme-ada'));
+    rmSync(of.home.at('daemons', 'acme-ada', 'daemon.json'));
+    heard.woken.length = 0;
+    await until('its end', () => heard.woken.includes('acme-ada'));
+    assert.ok(!heard.woken.includes('acme-bo'));
+  });
+
+  test('an export with another number, and not one that is only newer', async () => {
+    using of = rig();
+    install(of.home);
+    await using _ = await daemon(of.home);
+    await of.source.personas(never);
+    using heard = hearing(of);
+    const write = (text: string): void => writeFileSync(placesIn(of.home.dir).metrics, text, { mode: 0o600 });
+    write(exportOf('acme', 'ada', { depth: 1 }));
+    await until('the first', () => heard.woken.length === 1);
+    write(exportOf('acme', 'ada', { depth: 2 }));
+    await until('another number', () => heard.woken.length === 2);
+    write(exportOf('acme', 'ada', { depth: 2, drainAge: 99 }));
+    write(exportOf('acme', 'ada', { depth: 3 }));
+    await until('a third', () => heard.woken.length === 3);
+  });
+});
+
+describe('the export of all', () => {
+  const ups = (of: ReturnType<typeof rig>): readonly string[] =>
+    of.source
+      .metrics()
+      .filter(({ name }) => name === 'daemon_up')
+      .flatMap(({ samples }) => samples.map(({ labels, value }) => `${labels.agent_identity} ${value}`));
+
+  test('of one that runs its file; of one whose process is gone, or whose file is old or none, that it is not up', async () => {
+    using of = rig();
+    for (const identity of ['ada', 'bo', 'cy', 'di']) install(of.home, { identity });
+    await using _ada = await daemon(of.home);
+    await using _bo = await daemon(of.home, {}, 'bo');
+    const write = (identity: string, text = exportOf('acme', identity)): void => {
+      mkdirSync(placesIn(of.home.dir, 'acme', identity).runtime, { recursive: true, mode: 0o700 });
+      writeFileSync(placesIn(of.home.dir, 'acme', identity).metrics, text, { mode: 0o600 });
+    };
+    write('ada');
+    write('bo', exportOf('acme', 'bo').replace('tenant_id', 'session_id'));
+    write('cy');
+    assert.deepEqual(ups(of), ['ada 1', 'bo 0', 'cy 0', 'di 0']);
+    assert.equal(of.source.metrics().flatMap(({ samples }) => samples).length, 24 + 3);
+    assert.match(of.warned.join('\n'), /what acme-bo exports is left out: .*session_id/);
+    assert.equal(of.warned.length, 1, 'said once');
+    assert.ok(!JSON.stringify(of.source.metrics()).includes('session_id'));
+    const di = of.source.metrics()[0]?.samples.find(({ labels }) => labels.agent_identity === 'di');
+    assert.deepEqual(di?.labels, {
+      ...{ tenant_id: 'acme', agent_identity: 'di', agent_surface: 'claude-code', machine_id: 'this_machine' },
+    });
+  });
+});
