@@ -11,6 +11,19 @@ interface Part {
 }
 
 const PARTS: Readonly<Record<string, Part>> = {
+  run: {
+    usage: 'run --tenant T --identity I --project P [--surface S] [--autonomy HINT] [--install-deps] [--activate-venv]',
+    about: [
+      'the process itself, in the foreground: what the units of daemon install start',
+      '  --project P        the folder it is bound to for its life',
+      '  --surface S        another one than was installed',
+      '  --autonomy HINT    handed on to the upstream and the shim, as HIVEBAR_AUTONOMY; nothing is decided by it',
+      '  --install-deps     runs the package manager of the project, once',
+      '  --activate-venv    starts the shim in the environment PROJECT/.venv',
+      '  --stays-down       ends with 0 instead of 78, for launchers that know only success and failure',
+    ],
+    load: () => import('./daemon/run.ts'),
+  },
   status: {
     usage: 'status [T-I] [--json]',
     about: ['what it does, as it says itself'],
@@ -30,6 +43,14 @@ const PARTS: Readonly<Record<string, Part>> = {
     usage: 'shutdown [T-I]',
     about: ['ends it', '  --reason TEXT    for its log', '  --deadline MS    at most 5000 (default)'],
     load: () => import('./daemon/shutdown.ts'),
+  },
+  drain: {
+    usage: 'drain [T-I] [--max N] [--json]',
+    about: [
+      'takes what waits upstream and prints it, as the surface of the daemon',
+      '  --max N          from 1 to 100 (20)',
+    ],
+    load: () => import('./daemon/drain.ts'),
   },
 };
 

@@ -29,6 +29,8 @@ export interface Calls {
   heartbeat(conn: number, seq: number, frame: ClientFrame): void;
   /** Says goodbye and closes; resolves when it is closed. */
   leave(reason: string): Promise<void>;
+  /** Ends what is still open. */
+  cut(): void;
 }
 
 export function upstreamCalls({ hello, upstream, openSession, askPending, tell }: CallsNeeds): Calls {
@@ -91,11 +93,10 @@ export function upstreamCalls({ hello, upstream, openSession, askPending, tell }
     },
     async leave(reason) {
       for (const id of [...peeks.keys()]) this.dropPeek(id);
-      const { stream } = session ?? {};
-      session = null;
-      stream?.send({ type: 'bye', reason }, () => {});
-      await stream?.close();
+      session?.stream.send({ type: 'bye', reason }, () => {});
+      await session?.stream.close();
     },
+    cut: terminate,
   };
 
   async function peeked(signal: AbortSignal): Promise<{ readonly rev: number; readonly count: number }> {

@@ -113,7 +113,7 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
         asks.answer(effect.ask, effect.answer);
         break;
       case 'error':
-        log.failed(effect.error, raw === '' ? effect.why : `${effect.why}: ${raw}`);
+        log.failed(effect.error, new Error(raw === '' ? effect.why : `${effect.why}: ${raw}`));
         break;
       case 'moved': {
         const { from, to, why } = effect.transition;
@@ -164,6 +164,7 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
     // An upstream that does not answer a close is not waited for.
     const late = new Promise<void>((resolve) => void stack.use(clock.after(deadlineMs / 2, resolve)));
     await Promise.race([calls.leave(reason), late]);
+    calls.cut();
     ending.resolve({ exit, reason, deadlineMs });
   }
 

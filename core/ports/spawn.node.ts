@@ -15,9 +15,10 @@ export const realSpawn: Spawn = {
   },
 };
 
-function started({ file, args, env, input, stdout }: Command): ChildProcess {
+function started({ file, args, env, input, cwd, stdout }: Command): ChildProcess {
   return spawn(file, [...args], {
     env,
+    ...(cwd === undefined ? {} : { cwd }),
     detached: true,
     stdio: [input === undefined ? 'ignore' : 'pipe', stdout ?? 'ignore', 'pipe'],
     windowsHide: true,

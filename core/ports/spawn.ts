@@ -7,6 +7,8 @@ export interface Command {
   readonly timeoutMs: number;
   /** What it finds on its stdin; whether it reads it is its own affair. Absent: nothing. */
   readonly input?: string;
+  /** Where it runs, absolute; absent: where we do. */
+  readonly cwd?: string;
   /** Its stdout is ours; absent: nobody's. */
   readonly stdout?: 'inherit';
 }

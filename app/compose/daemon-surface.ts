@@ -1,0 +1,54 @@
+import {
+  type Banner,
+  claudeHook,
+  codexShim,
+  fallback,
+  type HookDesk,
+  keepShim,
+  NO_SHIM,
+  type Plugin,
+  pluginKind,
+  type ShimView,
+  shimStarter,
+  type WakePath,
+} from '../../core/daemon/index.ts';
+import type { DaemonConfig } from '../../core/link/index.ts';
+import type { Machine } from './machine.ts';
+
+/** The surface of a persona as its daemon has it. */
+export interface Surface extends AsyncDisposable {
+  readonly plugin: Plugin;
+  readonly shim: ShimView;
+}
+
+export interface SurfaceNeeds {
+  readonly config: DaemonConfig;
+  readonly desk: HookDesk;
+  /** What a shim is started with. */
+  readonly env: Machine['env'];
+  readonly machine: Machine;
+  /** A number in [0, 1). */
+  readonly draw: () => number;
+  readonly wake: WakePath | null;
+  readonly banner: Banner | null;
+  /** The shim came or went. */
+  readonly changed: (view: ShimView) => void;
+}
+
+/** The plugin of a surface, with its shim where it has one (persona daemon, contract 5). */
+export function openSurface({ config, desk, env, machine, draw, wake, banner, changed }: SurfaceNeeds): Surface {
+  const { clock, spawn, stop } = machine;
+  const kind = pluginKind(config.surface, config.shim !== null);
+  if (kind === 'codex-shim' && config.shim !== null) {
+    const shim = keepShim({ start: shimStarter(config.shim.command, env, clock), clock, chance: draw, changed });
+    return {
+      plugin: codexShim({ shim, desk, clock }),
+      get shim() {
+        return shim.view;
+      },
+      [Symbol.asyncDispose]: async () => await shim[Symbol.asyncDispose](),
+    };
+  }
+  const plugin = kind === 'claude-hook' ? claudeHook({ desk, wake, clock }) : fallback({ banner, spawn, clock, stop });
+  return { plugin, shim: NO_SHIM, [Symbol.asyncDispose]: async () => {} };
+}
