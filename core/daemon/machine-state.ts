@@ -106,8 +106,8 @@ export type Turn =
   | { readonly is: 'unknown' }
   /** `ring`: the doorbell it goes on for after it would have ended; null: a prompt began it, or the agent did something. */
   | { readonly is: 'open'; readonly ring: number | null }
-  /** After a Stop with no prompt. `woken`: its one ring through the wake path is spent. */
-  | { readonly is: 'rest'; readonly at: Instant; readonly woken: boolean };
+  /** After a Stop with no prompt, the boundary of that name. `woken`: its one ring through the wake path is spent. */
+  | { readonly is: 'rest'; readonly boundary: string; readonly at: Instant; readonly woken: boolean };
 
 export interface Heartbeat {
   readonly seq: number;

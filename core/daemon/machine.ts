@@ -146,14 +146,13 @@ function alive(
   }
 }
 
-/** A lost index costs a peek; a heartbeat goes out with the connection that was just reconciled; an agent at rest is woken. */
+/**
+ * Whoever knows nothing of the queue asks, after a welcome and wherever the index was lost; a heartbeat goes out with the
+ * connection that was just reconciled; an agent at rest is woken.
+ */
 function afterwards(draft: Draft): void {
   if (draft.state.stopping !== null) return;
-  if (draft.state.fsm !== 'RECONCILING' && isUnknown(draft.state.index)) refreshIfNobodyDoes(draft);
+  if (isUnknown(draft.state.index) && draft.state.peek.is === 'none') refresh(draft);
   heartbeatInTime(draft);
   wakeIdle(draft);
-}
-
-function refreshIfNobodyDoes(draft: Draft): void {
-  if (draft.state.peek.is === 'none') refresh(draft);
 }

@@ -33,7 +33,7 @@ export function whyNot(state: MachineState, boundary: Boundary, mono: number): R
   if (fsm === 'EMITTING') return 'emitting';
   if (index.count === 0) return 'nothing_pending';
   if (outstanding !== null && mono - outstanding.mono < PACE.againMs) return 'outstanding';
-  return wasUsed(state, boundary, mono) ? 'duplicate_boundary' : null;
+  return isSpent(state, boundary, mono) ? 'duplicate_boundary' : null;
 }
 
 export function onNotify(draft: Draft, { ask, boundary }: Told<'notify'>): void {
@@ -51,9 +51,7 @@ export function onNotify(draft: Draft, { ask, boundary }: Told<'notify'>): void 
     answer(draft, ask, why);
     return;
   }
-  const used = state.used.filter(({ mono }) => now.mono - mono < PACE.boundaryMs);
-  put(draft, { used: [...used, { id: boundaryId(boundary), mono: now.mono }] });
-  ring(draft, { way: 'boundary', ask, turn });
+  ring(draft, { way: 'boundary', ask, turn, boundary: boundaryId(boundary) });
 }
 
 /** The agent does something: it is not at rest, if that was after it came to rest. */
@@ -73,7 +71,7 @@ export function wakeIdle(draft: Draft): void {
   if (draft.now.mono - link.reconciledMono < PACE.wakeAfterMs) return;
   const woken: Turn = { ...turn, woken: true };
   put(draft, { turn: woken });
-  ring(draft, { way: 'wake', ask: null, turn: woken });
+  ring(draft, { way: 'wake', ask: null, turn: woken, boundary: turn.boundary });
 }
 
 /** Accepted is not acknowledged: it stays outstanding until somebody drains. */
@@ -101,13 +99,20 @@ export function ringInTime(draft: Draft): void {
   }
 }
 
-function ring(
-  draft: Draft,
-  { way, ask, turn }: { readonly way: 'boundary' | 'wake'; readonly ask: number | null; readonly turn: Turn },
-): void {
+interface Ringing {
+  readonly way: 'boundary' | 'wake';
+  readonly ask: number | null;
+  readonly turn: Turn;
+  /** Spent with it. */
+  readonly boundary: string;
+}
+
+function ring(draft: Draft, { way, ask, turn, boundary }: Ringing): void {
   const { mono, at } = draft.now;
   const id = newId(draft);
+  const used = draft.state.used.filter((one) => mono - one.mono < PACE.boundaryMs);
   put(draft, {
+    used: [...used, { id: boundary, mono }],
     outstanding: { rev: draft.state.index?.rev ?? 0, ring: id, mono },
     ring: { id, ask, sinceMono: mono, turn },
     // Rung at a Stop the agent goes on.
@@ -130,7 +135,7 @@ function answer(draft: Draft, ask: number, why: RingWhy): void {
   draft.effects.push({ is: 'answer', ask, answer: { emitted: why === 'rung', why } });
 }
 
-/** Where the agent is after a boundary. A second hook on one that rang says nothing new. */
+/** Where the agent is after a boundary. */
 function turnAfter({ state, now }: Draft, boundary: Boundary): Turn {
   switch (boundary.kind) {
     case 'SessionStart':
@@ -139,11 +144,17 @@ function turnAfter({ state, now }: Draft, boundary: Boundary): Turn {
       return OPEN;
     case 'Stop':
     case 'agent-turn-complete':
-      return wasUsed(state, boundary, now.mono) ? state.turn : { is: 'rest', at: now.at, woken: false };
+      // The second hook on one that rang says nothing new, unless the agent drained since: then it stopped once more.
+      return isSpent(state, boundary, now.mono, state.drained?.mono ?? null)
+        ? state.turn
+        : { is: 'rest', boundary: boundaryId(boundary), at: now.at, woken: false };
   }
 }
 
-function wasUsed({ used }: MachineState, boundary: Boundary, mono: number): boolean {
+/** Whether a doorbell was spent on it lately; and if `since` says so, after that. */
+function isSpent({ used }: MachineState, boundary: Boundary, mono: number, since: number | null = null): boolean {
   const id = boundaryId(boundary);
-  return used.some((one) => one.id === id && mono - one.mono < PACE.boundaryMs);
+  return used.some(
+    (one) => one.id === id && mono - one.mono < PACE.boundaryMs && (since === null || one.mono >= since),
+  );
 }
