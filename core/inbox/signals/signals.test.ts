@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { fakeClock } from '../../../test/kit/fake-clock.ts';
+import { newItem } from '../../../test/kit/new-item.ts';
+import { silentLog } from '../../ports/index.ts';
+import { type Database, openDatabase } from '../../state/index.ts';
+import { type NewItem, openItems, openLocalHive } from '../index.ts';
+import { keepSignals, type SignalChange } from './index.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'hivebar-signals-'));
+after(() => rmSync(home, { recursive: true, force: true }));
+let made = 0;
+
+const TO_ALL = { to: { is: 'everyone' as const } };
+
+/** A hive and its signals on a database of its own; `elsewhere` is another process with the same. */
+function rig(path = join(home, `${++made}`, 'hivebar.sqlite')) {
+  const clock = fakeClock();
+  const db: Database = openDatabase(path);
+  const hive = openLocalHive({ db, clock, log: silentLog, contentChars: 220 });
+  const signals = keepSignals({ db, local: hive, clock, log: silentLog });
+  const item = (more: Partial<NewItem> = {}): NewItem => newItem({ created: clock.now(), ...more });
+  return {
+    path,
+    clock,
+    hive,
+    signals,
+    item,
+    push: (...more: Partial<NewItem>[]) => hive.items.push(more.map(item)).map(({ id }) => id),
+    elsewhere: () => openItems({ db: openDatabase(path), clock }),
+    heard(address = 'ada') {
+      const all: SignalChange[] = [];
+      const listening = signals.listen(address, (change) => all.push(change));
+      return {
+        [Symbol.dispose]: () => listening[Symbol.dispose](),
+        /** What came since the last call, without revisions. */
+        take: () =>
+          all.splice(0).map((change) => (change.is === 'drained' ? `drained ${change.remaining}` : change.is)),
+      };
+    },
+  };
+}
+
+const drainOf = (signals: ReturnType<typeof rig>['signals'], most = 20, session: string | null = null): number[] => {
+  const lent = signals.lend('ada', { most, session });
+  lent.commit();
+  return lent.items.map(({ id }) => id);
+};
+
+describe('a peek', () => {
+  test('of an address that nothing ever came to is revision 0 and nothing', () => {
+    const { signals } = rig();
+    assert.deepEqual(signals.pending('ada'), { rev: 0, count: 0, oldest_at: null });
+  });
+
+  test('counts what is for any session, also broadcasts, and says since when', async () => {
+    const { signals, push, clock } = rig();
+    signals.appear('ada');
+    const at = clock.now();
+    push({});
+    await clock.advance(1000);
+    push({}, TO_ALL, { session: 's1' });
+    const { count, oldest_at } = signals.pending('ada');
+    assert.deepEqual([count, Date.parse(oldest_at ?? '')], [3, at]);
+  });
+
+  test('counts a broadcast also for who never had mail', () => {
+    const { signals, push } = rig();
+    push(TO_ALL);
+    assert.equal(signals.pending('nobody-yet').count, 1);
+  });
+
+  test('does not count what expired, was read, or was delivered', async () => {
+    const { signals, push, hive, clock } = rig();
+    const [read = 0] = push({}, { expires: clock.now() + 1000 }, {});
+    hive.markRead('ada', [read]);
+    await clock.advance(1000);
+    assert.equal(signals.pending('ada').count, 1);
+    drainOf(signals);
+    assert.equal(signals.pending('ada').count, 0);
+  });
+
+  test('counts what somebody holds a lease of: it may lapse, and no revision would say so', () => {
+    const { signals, push } = rig();
+    push({}, {});
+    const before = signals.pending('ada');
+    const lent = signals.lend('ada', { most: 1, session: null });
+    assert.deepEqual(signals.pending('ada'), before);
+    lent.commit();
+    assert.equal(signals.pending('ada').count, 1);
+  });
+
+  test('has a revision that rises with each change, in whatever process, and after a new start', () => {
+    const { signals, push, elsewhere, item, path } = rig();
+    const revs = [signals.pending('ada').rev];
+    push({});
+    revs.push(signals.pending('ada').rev);
+    elsewhere().push([item()]);
+    revs.push(signals.pending('ada').rev);
+    drainOf(signals, 1);
+    revs.push(signals.pending('ada').rev);
+    const later = rig(path);
+    assert.equal(later.signals.pending('ada').rev, revs.at(-1));
+    later.push({});
+    revs.push(later.signals.pending('ada').rev);
+    assert.deepEqual(
+      revs,
+      [...new Set(revs)].toSorted((a, b) => a - b),
+    );
+  });
+});
+
+describe('whoever listens to an address', () => {
+  test('hears of what comes before the one who sent it, and nothing of others', () => {
+    const { heard, push } = rig();
+    using ada = heard();
+    push({});
+    assert.deepEqual(ada.take(), ['pending_changed']);
+    push({ to: { is: 'persona', name: 'bo' } });
+    assert.deepEqual(ada.take(), []);
+  });
+
+  test('hears of a broadcast once it appeared', () => {
+    const { heard, push, signals } = rig();
+    signals.appear('ada');
+    using ada = heard();
+    push(TO_ALL);
+    assert.deepEqual(ada.take(), ['pending_changed']);
+  });
+
+  test('hears of a drain with what remains, of mail that was read, and of both when both were', () => {
+    const { heard, push, signals, hive } = rig();
+    const [first = 0] = push({}, {}, {});
+    using ada = heard();
+    drainOf(signals, 1);
+    assert.deepEqual(ada.take(), ['drained 2']);
+    hive.markRead('ada', 'all');
+    assert.deepEqual(ada.take(), ['drained 0']);
+    hive.markRead('ada', [first]);
+    assert.deepEqual(ada.take(), []);
+  });
+
+  test('hears of what another process did as soon as this one looks; a drain and something new are two things', () => {
+    const { heard, push, elsewhere, hive, item } = rig();
+    push({}, {});
+    using ada = heard();
+    const there = elsewhere();
+    const lease = there.lease({ persona: 'ada', session: null, upTo: 4, most: 20, forMs: 1000 });
+    there.delivered(
+      lease,
+      lease.items.map(({ id }) => id),
+    );
+    there.push([item()]);
+    hive.changedElsewhere();
+    assert.deepEqual(ada.take(), ['drained 1', 'pending_changed']);
+    hive.changedElsewhere();
+    assert.deepEqual(ada.take(), []);
+  });
+
+  test('hears of what expired as of a change: nobody was shown it', async () => {
+    const { heard, push, hive, clock } = rig();
+    push({ expires: clock.now() + 1000 });
+    using ada = heard();
+    await clock.advance(1000);
+    hive.changedElsewhere();
+    assert.deepEqual(ada.take(), ['pending_changed']);
+  });
+
+  test('hears of a drain also when more is pending than is compared', () => {
+    const { heard, push, signals } = rig();
+    push(...Array.from({ length: 1200 }, () => ({})));
+    using ada = heard();
+    drainOf(signals, 5);
+    assert.equal(ada.take()[0], 'drained 1195');
+  });
+
+  test('hears nothing once it is gone, and one that fails keeps nothing from the others', () => {
+    const { heard, push, signals } = rig();
+    using failing = signals.listen('ada', () => {
+      throw new Error('mine');
+    });
+    const first = heard();
+    using second = heard();
+    push({});
+    assert.deepEqual([first.take(), second.take()], [['pending_changed'], ['pending_changed']]);
+    first[Symbol.dispose]();
+    failing[Symbol.dispose]();
+    push({});
+    assert.deepEqual([first.take(), second.take()], [[], ['pending_changed']]);
+  });
+});
+
+describe('a drain', () => {
+  test('gives as many as are asked for, the most urgent first, and says what remains', () => {
+    const { signals, push } = rig();
+    const ids = push({ priority: 3 }, { priority: 2 }, { priority: 0 }, { priority: 0 }, { priority: 2 });
+    const lent = signals.lend('ada', { most: 3, session: null });
+    assert.deepEqual(
+      lent.items.map(({ id }) => ids.indexOf(id)),
+      [2, 3, 1],
+    );
+    assert.equal(lent.remaining, 2);
+    lent.commit();
+    assert.deepEqual(drainOf(signals), [ids[4], ids[0]]);
+  });
+
+  test('keeps to the number also when all of it is critical', () => {
+    const { signals, push } = rig();
+    push({ priority: 0 }, { priority: 0 });
+    assert.deepEqual([drainOf(signals, 1).length, drainOf(signals, 1).length, drainOf(signals, 1).length], [1, 1, 0]);
+  });
+
+  test('gives what is for one session to that session', () => {
+    const { signals, push } = rig();
+    push({ session: 's1' });
+    assert.equal(drainOf(signals).length, 0);
+    assert.equal(drainOf(signals, 20, 's1').length, 1);
+  });
+
+  test('that is let go gives the same again, at once; one that is forgotten, when its lease is over', async () => {
+    const { signals, push, clock } = rig();
+    push({});
+    signals.lend('ada', { most: 20, session: null }).release();
+    const forgotten = signals.lend('ada', { most: 20, session: null });
+    assert.equal(forgotten.items.length, 1);
+    assert.equal(signals.lend('ada', { most: 20, session: null }).items.length, 0);
+    await clock.advance(30_000);
+    assert.equal(drainOf(signals).length, 1);
+  });
+
+  test('has a size that one answer can have; a text that is longer comes alone', () => {
+    const { signals, push } = rig();
+    const long = 'x'.repeat(600 * 1024);
+    push({ content: long }, { content: long }, { content: 'short' });
+    assert.deepEqual([drainOf(signals).length, drainOf(signals).length, drainOf(signals).length], [1, 2, 0]);
+  });
+});
