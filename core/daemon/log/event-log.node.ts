@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import type { koffi as koffiOf } from '../../ports/index.ts';
+import { EVENT_LOG_CALLS, eventCreateArguments, reportedEvent } from './event-log.ts';
+import type { Outlet } from './sink.ts';
+
+/**
+ * The Event Log of Windows, log Application: no administrator and no registered source is needed. Not run on Windows so far; its
+ * calls are tried against a library with the same functions.
+ * @throws Error when the functions are not there, or the log can not be opened
+ */
+export function eventLogOutlet(source: string, koffi: ReturnType<typeof koffiOf>, library = 'advapi32.dll'): Outlet {
+  const lib = koffi.load(library);
+  const [register, report, deregister] = [
+    EVENT_LOG_CALLS.register,
+    EVENT_LOG_CALLS.report,
+    EVENT_LOG_CALLS.deregister,
+  ].map(([name, result, parameters]) => lib.func(name, result, [...parameters]));
+  const handle: unknown = register?.(null, source);
+  if (handle === null || handle === undefined) throw new Error('RegisterEventSourceW gave no handle');
+  return {
+    name: 'event log',
+    most: 20,
+    write(records, done) {
+      try {
+        const refused = records.some((record) => report?.(handle, ...reportedEvent(record)) === 0);
+        done(refused ? new Error('ReportEventW took it not') : null);
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+    async close() {
+      deregister?.(handle);
+    },
+  };
+}
+
+/** A process an event is dear: one every so often, with all that came meanwhile. */
+const EVERY_MS = 10_000;
+const ENDS_WITHIN_MS = 5000;
+
+/** Where the functions can not be called: the program that Windows has for it, which wants an administrator. */
+export function eventCreateOutlet(source: string, file = 'eventcreate.exe', everyMs = EVERY_MS): Outlet {
+  let waiting: NodeJS.Timeout | null = null;
+  let isFirst = true;
+  return {
+    name: 'eventcreate',
+    most: 10,
+    write(records, done) {
+      const run = (): void => {
+        execFile(
+          file,
+          [...eventCreateArguments(source, records)],
+          { timeout: ENDS_WITHIN_MS, windowsHide: true },
+          (error) => done(error === null ? null : new Error(`${file} failed`)),
+        );
+      };
+      if (isFirst) run();
+      else waiting = setTimeout(run, everyMs).unref();
+      isFirst = false;
+    },
+    async close() {
+      if (waiting !== null) clearTimeout(waiting);
+    },
+  };
+}

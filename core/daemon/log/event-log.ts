@@ -1,0 +1,50 @@
+import { type Level, type LogRecord, recordLine } from './record.ts';
+
+/** Of winnt.h: EVENTLOG_ERROR_TYPE, EVENTLOG_WARNING_TYPE, EVENTLOG_INFORMATION_TYPE. */
+const TYPE: Readonly<Record<Level, number>> = { error: 1, warn: 2, info: 4, debug: 4 };
+/** One id for all: no message file is registered, so the viewer shows the text behind a preface of its own. */
+const EVENT_ID = 1;
+
+/** The arguments of `ReportEventW` behind the handle, in its order (persona daemon, contract 8). */
+export type ReportedEvent = readonly [
+  type: number,
+  category: number,
+  id: number,
+  sid: null,
+  stringCount: number,
+  dataSize: number,
+  strings: readonly string[],
+  data: null,
+];
+
+export function reportedEvent(record: LogRecord): ReportedEvent {
+  return [TYPE[record.level], 0, EVENT_ID, null, 1, 0, [recordLine(record).trimEnd()], null];
+}
+
+/** How the three functions of advapi32.dll are declared to koffi: name, result, parameters. */
+export const EVENT_LOG_CALLS = {
+  register: ['RegisterEventSourceW', 'void *', ['str16', 'str16']],
+  report: [
+    'ReportEventW',
+    'int',
+    ['void *', 'uint16', 'uint16', 'uint32', 'void *', 'uint16', 'uint32', 'str16 *', 'void *'],
+  ],
+  deregister: ['DeregisterEventSource', 'int', ['void *']],
+} as const;
+
+const NAME: Readonly<Record<Level, string>> = {
+  error: 'ERROR',
+  warn: 'WARNING',
+  info: 'INFORMATION',
+  debug: 'INFORMATION',
+};
+const WORST: readonly Level[] = ['error', 'warn', 'info', 'debug'];
+/** A command line of Windows has 8,191 characters; quotes are doubled in it. */
+const MOST_TEXT = 3500;
+
+/** The arguments of `eventcreate` for some records, all in one event: it is a process an event. */
+export function eventCreateArguments(source: string, records: readonly LogRecord[]): readonly string[] {
+  const level = WORST.find((one) => records.some((record) => record.level === one)) ?? 'info';
+  const text = records.map(recordLine).join('').slice(0, MOST_TEXT).trimEnd();
+  return ['/L', 'APPLICATION', '/SO', source, '/T', NAME[level], '/ID', String(EVENT_ID), '/D', text];
+}

@@ -1,0 +1,87 @@
+import type { Clock } from '../../ports/index.ts';
+import type { LogRecord } from './record.ts';
+import { createQueue, FLUSHED_WITHIN_MS, type LogSink, type Outlet, type Queue, type Unwritten } from './sink.ts';
+
+/** After a failure the system's own log is tried again as often. */
+const AGAIN_MS = 5 * 60_000;
+
+/** @throws Error when it can not be opened */
+export type OpenOutlet = () => Outlet;
+
+export interface SinkNeeds {
+  readonly first: OpenOutlet;
+  /** Where records go while the first one takes none. */
+  readonly fallback: OpenOutlet;
+  readonly clock: Clock;
+  /** A record that says which sink failed and why, to stand in the fallback before what the first one did not take. */
+  readonly notice: (name: string, why: Error) => LogRecord;
+}
+
+interface Live {
+  readonly outlet: Outlet;
+  readonly queue: Queue;
+}
+
+/** A sink that falls back to another one, and never fails: when that takes nothing either, records are lost. */
+export function createSink({ first, fallback, clock, notice }: SinkNeeds): LogSink {
+  let again: Disposable | null = null;
+  let isClosed = false;
+  let live = openFirst();
+
+  function opened(open: OpenOutlet, failed: (unwritten: Unwritten, name: string) => void): Live | null {
+    let outlet: Outlet;
+    try {
+      outlet = open();
+    } catch (error) {
+      failed({ why: error instanceof Error ? error : new Error(String(error)), records: [] }, 'log');
+      return null;
+    }
+    const queue = createQueue(outlet, (unwritten) => {
+      void outlet.close();
+      failed(unwritten, outlet.name);
+    });
+    return { outlet, queue };
+  }
+
+  function openFirst(): Live | null {
+    let instead: Live | null = null;
+    const fell = (unwritten: Unwritten, name: string): void => {
+      instead = openFallback(unwritten, name);
+      live = instead;
+    };
+    return opened(first, fell) ?? instead;
+  }
+
+  function openFallback({ why, records }: Unwritten, name: string): Live | null {
+    if (!isClosed) again = clock.after(AGAIN_MS, backToFirst);
+    const second = opened(fallback, () => {
+      live = null; // nobody is left to tell; the first one is tried again
+    });
+    second?.queue.put(notice(name, why));
+    for (const record of records) second?.queue.put(record);
+    return second;
+  }
+
+  function backToFirst(): void {
+    const before = live;
+    live = openFirst();
+    void before?.queue.idle().then(() => before.outlet.close());
+  }
+
+  return {
+    put: (record) => live?.queue.put(record),
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      again?.[Symbol.dispose]();
+      await flushed();
+      await flushed(); // the first one may have failed meanwhile, and the other one have what it left
+      await live?.outlet.close();
+    },
+  };
+
+  async function flushed(): Promise<void> {
+    const stop = new AbortController();
+    await Promise.race([live?.queue.idle(), clock.sleep(FLUSHED_WITHIN_MS, stop.signal)]);
+    stop.abort();
+  }
+}

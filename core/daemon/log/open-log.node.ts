@@ -1,0 +1,106 @@
+import { accessSync, constants, existsSync, fstatSync } from 'node:fs';
+import { posix } from 'node:path';
+import type { Fsm } from '../../link/index.ts';
+import { type Clock, koffi } from '../../ports/index.ts';
+import { journalStream, type LogSurroundings, type SinkKind, sinkKind } from './choose.ts';
+import { type DaemonLog, daemonLog, recordOf } from './daemon-log.ts';
+import { eventCreateOutlet, eventLogOutlet } from './event-log.node.ts';
+import { createSink } from './fallback-sink.ts';
+import { fileOutlet } from './file-outlet.node.ts';
+import { journalOutlet, programOutlet } from './outlets.node.ts';
+import type { LogOwner } from './record.ts';
+import { errorText } from './scrub.ts';
+import type { LogSink, Outlet } from './sink.ts';
+
+export interface OpenLogNeeds {
+  readonly owner: Omit<LogOwner, 'pid'>;
+  /** The name of its unit: the identifier, tag or source under which the system shows the records. */
+  readonly label: string;
+  /** The file where the system has no log, or it takes no records. */
+  readonly file: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly fsm: () => Fsm;
+  readonly secrets: () => readonly string[];
+}
+
+/** The log of this daemon: the system's own, else a file. Opening loads nothing that the sink does not need. */
+export function openDaemonLog({ owner, label, file, env, clock, fsm, secrets }: OpenLogNeeds): DaemonLog {
+  const own: LogOwner = { ...owner, pid: process.pid };
+  const sink: LogSink = createSink({
+    first: () => outletOf(sinkKind(logSurroundings(env), label), label, file),
+    fallback: () => fileOutlet(file),
+    clock,
+    notice: (name, why) =>
+      recordOf(own, clock, fsm(), {
+        level: 'warn',
+        event: 'log_sink',
+        msg: `${name} failed: ${errorText(why, secrets())}`,
+      }),
+  });
+  return daemonLog({ owner: own, sink, clock, fsm, secrets });
+}
+
+function outletOf(kind: SinkKind, label: string, file: string): Outlet {
+  switch (kind.is) {
+    case 'journal':
+      return journalOutlet(kind.fd);
+    case 'program':
+      return programOutlet(kind.file, kind.args, kind.prefixed);
+    case 'event-log':
+      try {
+        return eventLogOutlet(label, koffi());
+      } catch {
+        return eventCreateOutlet(label); // which says itself when it is of no use
+      }
+    case 'file':
+      return fileOutlet(file);
+  }
+}
+
+/** What there is on this machine, as far as its platform asks. */
+export function logSurroundings(env: OpenLogNeeds['env']): LogSurroundings {
+  const { platform } = process;
+  const isLinux = platform !== 'win32' && platform !== 'darwin';
+  return {
+    platform,
+    journalFd: journalFd(env.JOURNAL_STREAM),
+    systemdCat: isLinux ? onPath('systemd-cat', env.PATH) : null,
+    logger: platform === 'win32' ? null : onPath('logger', env.PATH),
+    hasJournal: isLinux && existsSync('/run/systemd/journal/stdout'),
+    hasSyslog: isLinux && existsSync('/dev/log'),
+  };
+}
+
+/** Our stderr or stdout, if the variable means it: it is inherited by who has other descriptors. */
+function journalFd(text: string | undefined): number | null {
+  const stream = journalStream(text);
+  if (stream === null) return null;
+  for (const fd of [2, 1]) {
+    try {
+      const { dev, ino } = fstatSync(fd, { bigint: true });
+      if (dev === stream.dev && ino === stream.ino) return fd;
+    } catch {
+      // closed: not this one
+    }
+  }
+  return null;
+}
+
+/** Only absolute folders count: what lies in the current one is anybody's. */
+function onPath(name: string, path = ''): string | null {
+  for (const folder of path.split(':')) {
+    const file = posix.join(folder, name);
+    if (posix.isAbsolute(folder) && isProgram(file)) return file;
+  }
+  return null;
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false; // not there, or not for us
+  }
+}

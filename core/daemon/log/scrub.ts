@@ -1,0 +1,33 @@
+/** A sentence is short; what is longer was somebody else's text. */
+const MOST_CHARS = 300;
+const HIDDEN = '[...]';
+
+/**
+ * A sentence as it may stand in a log (persona daemon, contract 8): on one line, cut, without what could be a secret, and
+ * without anything between quotes, which is where programs show the text that they could not read. `secrets` are those this
+ * process holds.
+ */
+export function scrubbed(text: string, secrets: readonly string[] = []): string {
+  let plain = text;
+  for (const secret of secrets) if (secret !== '') plain = plain.replaceAll(secret, HIDDEN);
+  return plain
+    .replace(/\S*\bnot valid JSON\b.*|.*\bin JSON at position\b.*/s, 'not valid JSON')
+    .replace(/["'`“”‘’][\s\S]*["'`“”‘’]/u, HIDDEN) // from the first quote to the last: a text may hold quotes itself
+    .replace(/["'`“”‘’][\s\S]*$/u, HIDDEN) // never closed, as one that was cut
+    .replace(/\b(bearer|basic)\s+\S+/gi, `$1 ${HIDDEN}`)
+    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#]*@/gi, '$1')
+    .replace(/\b([a-z][a-z0-9+.-]*:\/\/[^\s?#]*)[?#]\S*/gi, '$1')
+    .replace(/\b(token|password|secret|authorization|api[_-]?key)(\s*[=:]\s*)\S+/gi, `$1$2${HIDDEN}`)
+    .replace(/\b[0-9a-f]{24,}\b|\b[A-Za-z0-9_-]{40,}\b/gi, HIDDEN)
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+    .slice(0, MOST_CHARS)
+    .trim();
+}
+
+/** What an error may say of itself: its kind and its own words, scrubbed. */
+export function errorText(error: unknown, secrets: readonly string[] = []): string {
+  if (!(error instanceof Error)) return 'something that is no Error was thrown';
+  if (error instanceof SyntaxError) return 'SyntaxError: what was read is not what it must be';
+  const code = 'code' in error && typeof error.code === 'string' ? `${error.code}: ` : '';
+  return scrubbed(`${error.name}: ${code}${error.message}`, secrets);
+}
