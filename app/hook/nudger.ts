@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { type Awaited, type Nudged, nudgeFor, nudgeText } from '../../core/hooks/index.ts';
 import type { Items } from '../../core/inbox/index.ts';
+import { ownDaemonPlaces } from '../../core/link/index.ts';
 import { faultOf, type PersonaId } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { type Database, type Dirs, type Disk, errnoOf, isLocked, stemOf } from '../../core/state/index.ts';
 import { keptSessions, lifeOf, typeInto } from '../open/index.ts';
 import { activityOf } from './activity.node.ts';
+import { daemonsOf } from './daemon-of.ts';
 import { inboxesOf } from './inboxes.node.ts';
 import { formsOf } from './sessions-of.ts';
 import { keptWakes, postNudge } from './wakes.node.ts';
@@ -29,7 +31,8 @@ const PAUSE_MS = 300;
 
 /**
  * Nudges an idle agent for which something was staged, by the wake that is registered for it: an address on this machine,
- * else the tmux pane of its newest session that lives. One whose events are followed is woken by that.
+ * else the tmux pane of its newest session that lives. One whose events are followed is woken by that, and one with a daemon
+ * that lives by none but the daemon: its doorbells have a pace of their own (persona daemon, contract 4).
  */
 export function createNudger(needs: NudgerNeeds) {
   const { db, items, dirs, disk, clock, env, os, stop } = needs;
@@ -39,7 +42,7 @@ export function createNudger(needs: NudgerNeeds) {
   const busy = new Set<PersonaId>();
 
   function wakeOf(persona: PersonaId): ((text: string) => Promise<void>) | null {
-    if (isFollowed(disk, dirs.state, persona)) return null;
+    if (isFollowed(disk, dirs.state, persona) || hasDaemon(persona)) return null;
     const url =
       formsOf(persona, dirs.config)
         .map(wakes.of)
@@ -50,6 +53,12 @@ export function createNudger(needs: NudgerNeeds) {
     if (session === undefined || session.pane === null || lifeOf(session.runner, os) !== 'live') return null;
     const { pane } = session;
     return (text) => typeInto(pane, text, () => clock.sleep(PAUSE_MS, stop), env, os);
+  }
+
+  function hasDaemon(persona: PersonaId): boolean {
+    const { name } = inboxesOf(persona, dirs.config);
+    const all = daemonsOf(disk, dirs.state, persona, name);
+    return all.some((config) => isLocked(disk, `${ownDaemonPlaces(config, env).locked}.lock`));
   }
 
   return {

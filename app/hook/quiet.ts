@@ -9,7 +9,7 @@ export interface Waiting {
   readonly items: Undelivered;
   /** Its gates, of which each is something to ask about: a mark may run out, and a check looks at the disk. */
   readonly gates: readonly { readonly hook: string | null; readonly mode: 'strict' | 'soft' }[];
-  /** Its mail is in another system, and each session reads it from a position of its own. */
+  /** Its mail is in another system, and what waits there is not known here. */
   readonly isFollowed: boolean;
 }
 

@@ -48,6 +48,20 @@ export async function askLink<R extends LinkRequest>(
   }
 }
 
+/** Whether somebody answers at the socket of a daemon. Nothing is said. Never throws. */
+export async function isThere({ socket }: Pick<DaemonPlaces, 'socket'>, timeoutMs: number): Promise<boolean> {
+  if (isTooLong(socket)) return false;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  using _ = realClock.after(timeoutMs, () => resolve(false));
+  const peer = connect(socket, () => resolve(true));
+  peer.on('error', () => resolve(false));
+  try {
+    return await promise;
+  } finally {
+    peer.destroy();
+  }
+}
+
 function answerOf<R extends LinkRequest>({ verb }: R, line: string): Asked<R['verb']> {
   const told = toldIn(line);
   if (told.is === 'bad') return { is: 'bad-answer' };

@@ -1,5 +1,5 @@
 export type { Answers, Refusal } from './answers.ts';
-export { type Asked, type AskOptions, askLink } from './ask.node.ts';
+export { type Asked, type AskOptions, askLink, isThere } from './ask.node.ts';
 export { type DaemonConfig, daemonConfigText, isUpstream, LOCAL, parseDaemonConfig } from './config.ts';
 export {
   type Installed,

@@ -1,43 +1,34 @@
 import { join } from 'node:path';
-import {
-  type Answer,
-  afterBlock,
-  afterContinue,
-  beginsTurn,
-  type Moment,
-  type Move,
-  moveAt,
-  type Pacing,
-  pacedAt,
-  stateOf,
-  type Turn,
-  type Verdict,
-} from '../../../core/hooks/index.ts';
+import { beginsTurn, type Moment, moveAt, pacedAt, type Turn } from '../../../core/hooks/index.ts';
 import { askedIn } from '../../../core/inbox/decisions/index.ts';
 import { type Gates, openGates, realGit } from '../../../core/inbox/gates/index.ts';
 import { openItems } from '../../../core/inbox/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { type Log, plainRandom, realClock, realRandom } from '../../../core/ports/index.ts';
 import { type Database, openDatabase, ownDirs, realDisk } from '../../../core/state/index.ts';
-import { CONTINUED, inboxesOf, noteActivity, noteChanged, stamper } from '../../hook/index.ts';
+import { inboxesOf, noteActivity, stamper } from '../../hook/index.ts';
 import { keptSessions } from '../../open/index.ts';
 import type { Io } from '../command.ts';
-import { lineOutput } from '../line-output.node.ts';
 import { LOCK_WAIT_MS, queuesOf } from '../queues-of.ts';
 import { surroundings } from '../session-surroundings.node.ts';
 import { DATABASE } from '../with-hive.ts';
 import { announce } from './announce.ts';
 import type { HookArgs } from './args.ts';
-import { type Budget, budgetOf } from './budget.ts';
+import { budgetOf } from './budget.ts';
+import type { Call } from './call.ts';
+import { type Bell, bellOf } from './doorbell.ts';
 import { orNone, type Waiting, waitingEvents } from './events.ts';
-import { type AskGates, askGates, OPEN_WAY, wouldHold } from './gates.ts';
+import { type AskGates, OPEN_WAY } from './gates.ts';
 
 import { hurried } from './hurried.ts';
-import { folderOf, type Kept, keptOf, sweep } from './kept.ts';
+import { folderOf, keptOf, sweep } from './kept.ts';
 import { mailFor, type Told } from './mail.ts';
 import { notified } from './notified.ts';
+import { rungBoundary } from './rung.ts';
+import { say } from './say.ts';
 import { stdinText } from './stdin.node.ts';
-import { BEFORE_STOP, bell, holding, noteOf } from './texts.ts';
+import { bell } from './texts.ts';
+import { answerOf, pacedAfter, verdictAt } from './verdict.ts';
 import { personaKept, personaSaid } from './whose.ts';
 
 /** Of the second that a hook has so much may be waited; the rest is for what it does. */
@@ -46,8 +37,6 @@ const WAITS_MS = 850;
 const STDIN_MS = 400;
 const BUSY_MS = 250;
 const GIT_MS = 250;
-/** What writing leaves for marking what was written. */
-const MARK_MS = 150;
 /** A log of 1 MiB, which whoever opens the database next reads in a millisecond or two. */
 const CHECKPOINT_PAGES = 250;
 /** Events of another source that go into one frame. */
@@ -62,7 +51,7 @@ const NOTHING_WAITS: Waiting = { items: [], told: () => {} };
 export async function runHook(asked: HookArgs, io: Io, log: Log): Promise<void> {
   const budget = budgetOf(realClock, WAITS_MS);
   const { harness, notification } = asked;
-  if (notification !== null) return notified(notification, asked.persona, io.env, log);
+  if (notification !== null) return await notified(notification, asked.persona, io.env, { log, budget });
   const stdin = await stdinText(budget.part(STDIN_MS));
   const turn = harness.turn(stdin, asked.event ?? '');
   if (turn instanceof Fault) throw turn;
@@ -88,19 +77,6 @@ function stamp({ persona, db, state, run, config, log }: Call): void {
   } catch (error) {
     log.warn(`every hook asks for now: ${error instanceof Error ? error.message : String(error)}`);
   }
-}
-
-interface Call {
-  readonly asked: HookArgs;
-  readonly io: Io;
-  readonly log: Log;
-  readonly turn: Turn;
-  readonly persona: string;
-  readonly db: Database;
-  readonly state: string;
-  readonly run: string;
-  readonly config: string;
-  readonly budget: Budget;
 }
 
 function personaOf(turn: Turn, db: Database, config: string, log: Log): string | null {
@@ -152,6 +128,8 @@ async function boundary(call: Call): Promise<void> {
   const gates = gatesOf(call);
   if (beginsTurn(kept.pacing, turn) && session !== null) gates.beginTurn(name, session);
   const pacing = pacedAt(kept.pacing, turn);
+  const doorbell = await doorbellOf(call, name);
+  if (doorbell !== null) return await rungBoundary(call, { kept, pacing, gates, name }, doorbell);
 
   const items = openItems({ db, clock: realClock });
   const carries = asked.harness.carries(turn);
@@ -189,83 +167,12 @@ async function boundary(call: Call): Promise<void> {
   await say(call, kept, pacedAfter(pacing, move, answer, moment), answer, told);
 }
 
-/**
- * The gates' word. At a Stop that mail will not let happen anyway they are asked only when they would hold it: to pass them
- * uses up the mark of a decision, which is for the stop that happens. In a loop they are not asked.
- */
-async function verdictAt(moment: Moment, ask: AskGates): Promise<Verdict> {
-  const { event, pacing, pending, carries } = moment;
-  if (!carries.block) return OPEN_WAY;
-  if (event === 'Stop') {
-    if (moveAt({ ...moment, gates: { lacks: 'any', warnings: [] } }).is === 'allow') return OPEN_WAY;
-    if (moveAt(moment).is !== 'allow' && !(await wouldHold(ask))) return OPEN_WAY;
-  }
-  return askGates(ask, stateOf(pacing, pending, ask.turn.lastMessage));
-}
-
-function answerOf(
-  move: Move,
-  verdict: Verdict,
-  event: Turn['event'],
-  mail: (upTo: 1 | 4, taken: number) => Told | null,
-  ring: Told,
-): { readonly answer: Answer; readonly told: Told | null } {
-  const allow = { answer: { is: 'allow', note: noteOf(verdict) }, told: null } as const;
-  const before = event === 'Stop' ? `${BEFORE_STOP}\n` : '';
-  switch (move.is) {
-    case 'allow':
-      return allow;
-    case 'inject': {
-      const told = mail(move.upTo <= 1 ? 1 : 4, before.length);
-      return told === null ? allow : { answer: { is: 'inject', text: `${before}${told.text}` }, told };
-    }
-    case 'ring':
-      return { answer: { is: 'ring', text: `${before}${ring.text}` }, told: ring };
-    case 'block': {
-      const reason = holding(verdict);
-      const told = move.tells === null ? null : move.tells === 'ring' ? ring : mail(4, reason.length + 1);
-      return { answer: { is: 'block', reason: told === null ? reason : `${reason}\n${told.text}` }, told };
-    }
-  }
-}
-
-function pacedAfter(pacing: Pacing, move: Move, answer: Answer, moment: Moment): Pacing {
-  const { event, now, waiting } = moment;
-  const rung = answer.is === 'ring' || (move.is === 'block' && move.tells === 'ring') ? waiting : pacing.rung;
-  if (event !== 'Stop' || answer.is === 'allow') return { ...pacing, rung };
-  if (answer.is === 'block') return { ...afterBlock(pacing, now), rung };
-  return { ...afterContinue(pacing, now), rung };
-}
-
-async function say(call: Call, kept: Kept, pacing: Pacing, answer: Answer, told: Told | null): Promise<void> {
-  const { asked, log, turn, persona, run, budget } = call;
+/** Null also when nobody knows: then the hook tells what waits, as if there were no daemon. */
+async function doorbellOf({ persona, state, io, log, budget }: Call, name: string): Promise<Bell | null> {
   try {
-    // Before it is said: a block that can not be counted would have no end.
-    kept.save(pacing);
+    return await bellOf({ persona, name }, { disk: realDisk(log), state, env: io.env, budget });
   } catch (error) {
-    told?.lost();
-    throw error;
+    log.warn(error instanceof Error ? error.message : String(error));
+    return null;
   }
-  const { stdout } = asked.harness.reply(turn, answer);
-  if (stdout === '') return told?.lost();
-  const writing = budget.part(budget.left() - MARK_MS);
-  let became: 'written' | 'reader gone' | 'stopped';
-  try {
-    became = await lineOutput().write(stdout, {
-      get aborted() {
-        return writing.left() === 0;
-      },
-    });
-  } catch (error) {
-    told?.lost();
-    throw error;
-  }
-  if (became !== 'written') {
-    told?.lost();
-    log.warn(`nothing was marked: ${became === 'stopped' ? 'stdout takes nothing' : 'nobody reads stdout'}`);
-    return;
-  }
-  told?.written();
-  if (turn.event === 'Stop' && answer.is !== 'allow') noteActivity(run, persona, CONTINUED);
-  if (told !== null) noteChanged(run);
 }

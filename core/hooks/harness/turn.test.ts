@@ -16,10 +16,12 @@ describe('what a harness says', () => {
   test('is read into a turn', () => {
     const stdin = JSON.stringify({
       ...{ session_id: 's', cwd: '/tmp', hook_event_name: 'Stop', turn_id: 't', stop_hook_active: true },
+      transcript_path: '/tmp/t.jsonl',
       ...{ last_assistant_message: 'done', agent_id: null, a_key_of_next_year: {} },
     });
     assert.deepEqual(claude.turn(stdin, 'SessionStart'), {
-      ...{ event: 'Stop', session: 's', cwd: '/tmp', id: 't', persona: null, stopHookActive: true },
+      ...{ event: 'Stop', session: 's', cwd: '/tmp', id: 't', transcript: '/tmp/t.jsonl' },
+      ...{ persona: null, stopHookActive: true },
       ...{ lastMessage: 'done', failure: null, isSubagent: false },
     });
   });
@@ -27,7 +29,7 @@ describe('what a harness says', () => {
   test('a key that is missing or of another kind is not known, and nothing is made up for it', () => {
     const turn = claude.turn('{"session_id": 7, "cwd": "", "stop_hook_active": "yes", "turn_id": null}', 'stop');
     assert.deepEqual(turn, {
-      ...{ event: 'Stop', session: null, cwd: null, id: null, persona: null, stopHookActive: null },
+      ...{ event: 'Stop', session: null, cwd: null, id: null, transcript: null, persona: null, stopHookActive: null },
       ...{ lastMessage: null, failure: null, isSubagent: false },
     });
   });

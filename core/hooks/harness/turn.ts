@@ -9,6 +9,8 @@ export interface Turn {
   readonly cwd: string | null;
   /** What the harness calls this turn; null where it does not. */
   readonly id: string | null;
+  /** The file in which the harness keeps the session; null: it names none. */
+  readonly transcript: string | null;
   /** Whom the harness says it is, where somebody taught it; none does by itself. */
   readonly persona: string | null;
   /** The turn goes on because a hook said so. Null: not said, which counts as no. */
@@ -41,6 +43,7 @@ export function turnOf(harness: string, stdin: string, event: string): Turn | Fa
     session: text(input.session_id, LONGEST_NAME),
     cwd: text(input.cwd, LONGEST_PATH),
     id: text(input.turn_id, LONGEST_NAME),
+    transcript: text(input.transcript_path, LONGEST_PATH),
     persona: text(input.hivebar_persona, LONGEST_NAME),
     stopHookActive: typeof input.stop_hook_active === 'boolean' ? input.stop_hook_active : null,
     lastMessage: typeof input.last_assistant_message === 'string' ? input.last_assistant_message : null,

@@ -1,0 +1,20 @@
+import type { Turn } from '../../../core/hooks/index.ts';
+import type { Log } from '../../../core/ports/index.ts';
+import type { Database } from '../../../core/state/index.ts';
+import type { Io } from '../command.ts';
+import type { HookArgs } from './args.ts';
+import type { Budget } from './budget.ts';
+
+/** One call of a hook, with all that it works on. */
+export interface Call {
+  readonly asked: HookArgs;
+  readonly io: Io;
+  readonly log: Log;
+  readonly turn: Turn;
+  readonly persona: string;
+  readonly db: Database;
+  readonly state: string;
+  readonly run: string;
+  readonly config: string;
+  readonly budget: Budget;
+}
