@@ -14,7 +14,7 @@ import { type NewEvent, newEventId } from '../../core/events/index.ts';
 import { openHistory } from '../../core/history/index.ts';
 import { type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
-import { keepRegistrations, keepSignals } from '../../core/inbox/signals/index.ts';
+import { keepRegistrations, keepSignals, type Registrations } from '../../core/inbox/signals/index.ts';
 import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
 import { realClock, realClocks, realFiles, realRandom, silentLog } from '../../core/ports/index.ts';
 import { type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
@@ -30,6 +30,7 @@ export interface StatusRig extends AsyncDisposable {
   readonly board: Board;
   readonly hive: LocalHive;
   readonly decisions: Decisions;
+  readonly registrations: Registrations;
   readonly outbox: Outbox<object>;
   readonly db: Database;
   readonly dir: string;
@@ -81,6 +82,8 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
   const put = (fact: Fact): void => board.put(fact);
   const sinks = new Map<string, ReturnType<typeof outbox.sinkFor>>();
   const cleanUp = (): void => {
+    registrations[Symbol.dispose]();
+    signals[Symbol.dispose]();
     hive[Symbol.dispose]();
     history[Symbol.dispose]();
     outbox[Symbol.dispose]();
@@ -134,6 +137,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     board,
     hive,
     decisions,
+    registrations,
     outbox,
     db,
     dir,
