@@ -31,7 +31,7 @@ const ANSWER_MS = 2000;
 export function prismOf(
   daemons: string,
   { around, machineId }: PrismPlaces,
-  { disk, clock, log }: Machine,
+  { disk, clock, log }: Pick<Machine, 'disk' | 'clock' | 'log'>,
   put: (fact: Fact) => void,
 ): WatchedDaemons {
   const source = prismSource({

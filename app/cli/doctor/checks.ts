@@ -5,6 +5,8 @@ import { brainclawSeen } from './brainclaw.node.ts';
 import { judgeBrainclaw } from './brainclaw.ts';
 import { type Check, check, QUESTIONS } from './check.ts';
 import { judgeClock } from './clock.ts';
+import { daemonsSeen } from './daemons.node.ts';
+import { judgeDaemons } from './daemons.ts';
 import { judgeDatabase, judgeLocalHive } from './database.ts';
 import { daemonSeen, hostSeen, sessionBusSeen } from './desktop.ts';
 import { judgeDirectory } from './directory.ts';
@@ -104,6 +106,7 @@ const ALL: readonly Check[] = [
   check({ name: 'local hive', about: ['mail'], probe: ({ database }) => database(), judge: judgeLocalHive }),
   check({ name: 'brainclaw', about: ['mail'], hints: [], probe: brainclawSeen, judge: judgeBrainclaw }),
   check({ name: 'garden', about: ['mail'], hints: [], probe: gardenSeen, judge: judgeGarden }),
+  check({ name: 'persona daemons', about: ['mail'], hints: [], probe: daemonsSeen, judge: judgeDaemons }),
 ];
 
 /** What a person sees, and what an agent follows. */
