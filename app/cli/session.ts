@@ -1,14 +1,16 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { noteWake, wakeFile } from '../../core/link/index.ts';
 import { isoOf } from '../../core/model/index.ts';
-import { realClock } from '../../core/ports/index.ts';
-import { type Database, openDatabase, ownDirs } from '../../core/state/index.ts';
+import { realClock, realRandom } from '../../core/ports/index.ts';
+import { type Database, openDatabase, ownDirs, realDisk } from '../../core/state/index.ts';
 import { keptWakes } from '../hook/index.ts';
 import { keptSessions, type Pane, type Session, type Sessions, startKeyOf, tmuxServerOf } from '../open/index.ts';
 import { printable, printableJson } from '../printable.ts';
 import type { Command, Io } from './command.ts';
 import { usage } from './outcome.ts';
 import { lifeHere, surroundings } from './session-surroundings.node.ts';
+import { stderrLog } from './stderr-log.ts';
 import { DATABASE } from './with-hive.ts';
 
 export const command: Command = {
@@ -65,13 +67,21 @@ function set(asked: Asked, io: Io): number {
     resume: asked.resume.length === 0 ? null : asked.resume,
   };
   withSessions(io, (sessions, db) => {
-    if (asked.wake !== undefined) keptWakes(db).set(persona, asked.wake === '' ? null : asked.wake);
+    if (asked.wake !== undefined) setWake(db, persona, asked.wake === '' ? null : asked.wake, io);
     sessions.set(announcement, realClock.now());
   });
   io.out(
     `${printable(persona)}: session${asked.id === undefined ? '' : ` ${printable(asked.id)}`} in ${printable(announcement.cwd)}\n`,
   );
   return 0;
+}
+
+/** For the tray process in the database, for the daemon of the persona in a file. */
+function setWake(db: Database, persona: string, url: string | null, io: Io): void {
+  const wakes = keptWakes(db);
+  wakes.set(persona, url);
+  const disk = realDisk(stderrLog(io, 'hivebar session'));
+  noteWake(disk, realRandom, wakeFile(ownDirs({ ...io.env }).run, persona), wakes.of(persona));
 }
 
 function end(asked: Asked, io: Io): number {

@@ -31,6 +31,7 @@ import { attachProject } from './daemon-attach.ts';
 import type { DaemonPlan } from './daemon-plan.ts';
 import { openSurface, type Surface } from './daemon-surface.ts';
 import { type DaemonTruth, daemonTruth } from './daemon-truth.ts';
+import { bannerHere, wakeHere } from './daemon-ways.ts';
 import type { Machine } from './machine.ts';
 
 /** Exit codes of `hivebar daemon run` (persona daemon, contract 5). */
@@ -168,7 +169,8 @@ async function live({ machine, places, log, exitBy }: House, truth: DaemonTruth,
     failed: (why) => daemon.failed('unclassified', new Error(why)),
   });
   await using opened = openSurface({
-    ...{ config, desk, machine, draw, env: attached, wake: null, banner: null },
+    ...{ config, desk, machine, draw, env: attached },
+    ...{ wake: wakeHere(config, machine), banner: bannerHere(config, machine) },
     changed: () => daemon.probe(),
   });
   surface = opened;

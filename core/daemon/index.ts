@@ -31,6 +31,7 @@ export {
   type Plugin,
   pluginKind,
   type WakePath,
+  wakePath,
 } from './plugins/index.ts';
 export { preparationsFor, venvEnv } from './prepare.ts';
 export { createDaemon, type Daemon } from './run.ts';

@@ -27,6 +27,7 @@ export {
 } from './places.ts';
 export { type LinkRequest, MOST_DEADLINE_MS } from './request.ts';
 export { type Link, type LinkOptions, openLink } from './server.node.ts';
+export { noteWake, wakeAt, wakeFile } from './wake-file.ts';
 export {
   BOUNDARY_KINDS,
   type Boundary,

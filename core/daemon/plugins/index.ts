@@ -11,4 +11,5 @@ export {
   STATUS_WITHIN_MS,
   type SurfaceStatus,
 } from './plugin.ts';
+export { wakePath } from './wake-path.node.ts';
 export type { WakePath } from './wake-path.ts';

@@ -1,0 +1,43 @@
+import { type Banner, type WakePath, wakePath } from '../../core/daemon/index.ts';
+import { type DaemonConfig, doorbellLine, wakeAt, wakeFile } from '../../core/link/index.ts';
+import { ownDirs } from '../../core/state/index.ts';
+import { programOnPath } from '../programs.node.ts';
+import type { Machine } from './machine.ts';
+
+/** The way to an agent while no hook of it runs: what `hivebar session set --wake` noted. One that can not be read is none. */
+export function wakeHere(config: DaemonConfig, { disk, env }: Machine): WakePath {
+  const { run } = ownDirs(env);
+  // Where another hive is the primary one, a persona of the local hive is announced with its prefix.
+  const paths = [config.address, `local-${config.address}`].map((persona) => wakeFile(run, persona));
+  const address = (): string | null => {
+    try {
+      return paths.map((path) => wakeAt(disk, path)).find((url) => url !== null) ?? null;
+    } catch {
+      return null; // refused, as a link or a file of another user: a ring then fails, and says so
+    }
+  };
+  return wakePath(address, doorbellLine(config));
+}
+
+/** Shows the texts, which it finds as arguments, on macOS. */
+const SCRIPT = ['on run argv', 'display notification (item 2 of argv) with title (item 1 of argv)', 'end run'];
+
+/** What tells a person that work waits for a surface to which nothing can be handed; null: nothing on this machine does. */
+export function bannerHere({ tenant, identity }: DaemonConfig, { env, os }: Machine): Banner | null {
+  const texts = ['Hivebar', `Work waits for ${tenant}/${identity}`];
+  const own = Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  switch (os) {
+    case 'win32':
+      return null;
+    case 'darwin': {
+      const file = programOnPath('osascript', env, os, ['/usr/bin']);
+      return file === null ? null : { file, args: [...SCRIPT.flatMap((line) => ['-e', line]), ...texts], env: own };
+    }
+    default: {
+      const file = programOnPath('notify-send', env, os);
+      return file === null ? null : { file, args: ['--app-name=Hivebar', '--', ...texts], env: own };
+    }
+  }
+}
