@@ -41,8 +41,8 @@ export function watchDaemons(dir: string, clock: Clock, heard: Heard): Changes {
       if (path === metrics) heard.exported(name);
       else if (path === null || path === socket || path === token) heard.process(name);
     };
-    const process = stack.use(directories.add(runtime, running, 'always'));
-    processes.set(runtime, process);
+    const folder = stack.use(directories.add(runtime, running, 'always'));
+    processes.set(runtime, folder);
     stack.defer(() => processes.delete(runtime));
     watchParent(dirname(runtime));
     return stack;
@@ -53,8 +53,8 @@ export function watchDaemons(dir: string, clock: Clock, heard: Heard): Changes {
     if (parents.has(parent)) return;
     parents.add(parent);
     const came = (name: string | null): void => {
-      for (const [runtime, process] of processes)
-        if (dirname(runtime) === parent && (name === null || name === basename(runtime))) process.renew();
+      for (const [runtime, directory] of processes)
+        if (dirname(runtime) === parent && (name === null || name === basename(runtime))) directory.renew();
     };
     directories.add(parent, came, 'always');
   }
