@@ -19,6 +19,7 @@ export interface CallOptions {
   /** Without: nobody is named. */
   readonly persona?: string;
   readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   /** Instead of the JSON: these bytes. */
   readonly raw?: string;
   /** stdin is left open. */
@@ -48,6 +49,7 @@ export function hookMachine(): HookMachine {
       ...Object.fromEntries(inherited),
       HIVEBAR_HOME: home.dir,
       ...(options.persona === undefined ? {} : { HIVEBAR_PERSONA: options.persona }),
+      ...options.env,
     };
     return run(args, { env, cwd: cwd.dir, input, options });
   };
