@@ -52,6 +52,15 @@ const PARTS: Readonly<Record<string, Part>> = {
     ],
     load: () => import('./daemon/drain.ts'),
   },
+  shim: {
+    usage: 'shim [T-I] -- COMMAND...',
+    about: [
+      'a shim for agents that a command wakes: runs it once a doorbell, which it finds on its stdin',
+      '  to be configured as the shim of a daemon, for example:',
+      '  hivebar daemon shim acme-ada -- codex exec resume SESSION -',
+    ],
+    load: () => import('./daemon/shim.ts'),
+  },
 };
 
 const WIDTH = 16;

@@ -40,7 +40,12 @@ export function openSurface({ config, desk, env, machine, draw, wake, banner, ch
   const { clock, spawn, stop } = machine;
   const kind = pluginKind(config.surface, config.shim !== null);
   if (kind === 'codex-shim' && config.shim !== null) {
-    const shim = keepShim({ start: shimStarter(config.shim.command, env, clock), clock, chance: draw, changed });
+    const shim = keepShim({
+      start: shimStarter(config.shim.command, env, clock, config.project),
+      clock,
+      chance: draw,
+      changed,
+    });
     return {
       plugin: codexShim({ shim, desk, clock }),
       get shim() {

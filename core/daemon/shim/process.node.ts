@@ -7,13 +7,14 @@ import type { ShimProcess, StartShim } from './process.ts';
 const GRACE_MS = 1500;
 
 /**
- * Starts a shim from its command: no shell, a process group of its own, lines on stdin and stdout. What it writes to
+ * Starts a shim from its command, in the folder of its project: no shell, a process group of its own, lines on stdin and stdout. What it writes to
  * stderr goes nowhere: it could be of messages, and no log of ours may hold that.
  */
 export function shimStarter(
   [file = '', ...args]: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   clock: Clock,
+  cwd: string,
 ): StartShim {
   return (listener): ShimProcess => {
     let child: ChildProcess | null = null;
@@ -33,6 +34,7 @@ export function shimStarter(
     };
     try {
       child = spawn(file, args, {
+        cwd,
         env: { ...env },
         detached: true,
         stdio: ['pipe', 'pipe', 'ignore'],

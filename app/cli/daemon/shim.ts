@@ -1,0 +1,115 @@
+import { doorbellLine, readDaemonConfig } from '../../../core/link/index.ts';
+import { Fault } from '../../../core/model/index.ts';
+import { realSpawn, type Spawn } from '../../../core/ports/index.ts';
+import { realDisk } from '../../../core/state/index.ts';
+import type { Io } from '../command.ts';
+import { usage } from '../outcome.ts';
+import { stderrLog } from '../stderr-log.ts';
+import { stopSignal } from '../stop-signal.node.ts';
+import { stdinLines } from './stdin-lines.node.ts';
+import { whichDaemon } from './which.ts';
+
+/** A turn of an agent may last; one that does longer than a day hangs. */
+const TURN_MS = 24 * 60 * 60_000;
+
+/**
+ * `daemon shim`: the shim of an agent that is woken by a command, such as `codex exec resume SESSION -`. Speaks the line protocol
+ * of a shim (persona daemon, contract 5) on stdio until its stdin ends; then the command ends too.
+ *
+ * @throws Fault `usage` or `daemon-config`
+ */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const dashes = args.indexOf('--');
+  const command = dashes === -1 ? [] : args.slice(dashes + 1);
+  const [file, ...rest] = command;
+  if (!file) throw usage(new Error('daemon shim: say behind -- which command wakes the agent'));
+  const { places } = whichDaemon('shim', args.slice(0, dashes), {}, io);
+  const config = readDaemonConfig(realDisk(stderrLog(io, 'hivebar daemon shim')), places);
+  if (config === null) {
+    throw new Fault('daemon-config', `${places.config} is not there`, { is: 'machine', key: `daemon:${places.name}` });
+  }
+  const stop = stopSignal();
+  const over = new AbortController();
+  const rings = createRings({
+    spawn: realSpawn,
+    command: { file, args: rest, env: settings(io.env), input: `${doorbellLine(config)}\n`, timeoutMs: TURN_MS },
+    stop: over.signal,
+  });
+  for await (const line of stdinLines(stop)) {
+    const answer = answerTo(line, rings);
+    if (answer !== null) io.out(`${answer}\n`);
+  }
+  over.abort();
+  await rings.rest();
+  return 0;
+}
+
+function settings(env: Io['env']): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+export interface Rings {
+  /** Runs the command now, or when the one that runs has ended; rings that come before that are one. */
+  ring(): void;
+  readonly state: 'ready' | 'busy' | 'queued';
+  /** Resolves when nothing runs. */
+  rest(): Promise<void>;
+}
+
+export interface RingsNeeds {
+  readonly spawn: Spawn;
+  readonly command: Parameters<Spawn['run']>[0];
+  readonly stop: AbortSignal;
+}
+
+/** One run of a command after the other: an agent has one turn at a time. How it ended acknowledges nothing. */
+export function createRings({ spawn, command, stop }: RingsNeeds): Rings {
+  let running: Promise<void> | null = null;
+  let isQueued = false;
+  async function runs(): Promise<void> {
+    do {
+      isQueued = false;
+      await spawn.run(command, stop);
+    } while (isQueued && !stop.aborted);
+    running = null;
+  }
+  return {
+    ring() {
+      if (running === null) running = runs();
+      else isQueued = true;
+    },
+    get state() {
+      return isQueued ? 'queued' : running === null ? 'ready' : 'busy';
+    },
+    rest: async () => await running,
+  };
+}
+
+/** The answer to a line of the daemon, as JSON; null: it was none that can be answered. */
+export function answerTo(line: string, rings: Pick<Rings, 'ring' | 'state'>): string | null {
+  const { id, call } = callIn(line);
+  if (typeof id !== 'number') return null;
+  switch (call) {
+    case 'status': {
+      const { state } = rings;
+      const detail_class = state === 'ready' ? 'ready' : 'busy';
+      return JSON.stringify({ id, ok: true, alive: true, accepting: true, detail_class });
+    }
+    case 'notify_surface':
+      rings.ring();
+      return JSON.stringify({ id, ok: true });
+    case 'resume_surface':
+      return JSON.stringify({ id, ok: true }); // each run binds anew
+    default:
+      return JSON.stringify({ id, ok: false });
+  }
+}
+
+function callIn(line: string): { readonly id?: unknown; readonly call?: unknown } {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {}; // not of this protocol
+  }
+}
