@@ -10,14 +10,16 @@ import type { Page } from 'playwright-core';
 import type { StatusWire } from '../../app/status/index.ts';
 import { drain, enqueue, upsert } from '../../core/sources/garden/index.ts';
 import { browserFor } from '../kit/browser.ts';
+import { configOf, installIn, startDaemon } from '../kit/daemon-board.ts';
 import { type Desktop, desktopMissing, type MenuEntry, startDesktop } from '../kit/desktop/index.ts';
 import { type FakeHive, fakeHive } from '../kit/fake-hive.ts';
 import { type Garden, garden, handAt } from '../kit/garden-store.ts';
 import { needs } from '../kit/require.ts';
 import { scratch } from '../kit/scratch.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
+import { referenceUpstream, type UpstreamPersona } from '../kit/upstream/index.ts';
 
-/** Two personas of a far hive, one of the local one, a citizen of a garden, and the board of a project. */
+/** Two personas of a far hive, one of the local one, a citizen of a garden, the board of a project, and a persona daemon. */
 const FAR = ['ada', 'bo'] as const;
 const LOCAL = 'cy';
 const CITIZEN = '20260614T100037-aaaaaa';
@@ -25,7 +27,9 @@ const GARDEN = `garden-${CITIZEN}` as const;
 const LABEL = 'pi · river';
 const BOARD = 'bc-prj_1';
 const FOLDER = 'lab';
-const ALL = [...FAR, `local-${LOCAL}`, GARDEN, BOARD] as const;
+const IDENTITY = 'ed';
+const DAEMON = `prism-lab-${IDENTITY}` as const;
+const ALL = [...FAR, `local-${LOCAL}`, GARDEN, BOARD, DAEMON] as const;
 type Id = (typeof ALL)[number];
 
 const isFar = (id: Id): id is (typeof FAR)[number] => FAR.some((name) => name === id);
@@ -60,9 +64,9 @@ interface Picture {
 
 /** What is true, kept as simply as it can be. */
 class Model {
-  readonly #inHive: Record<Id, number> = { ada: 0, bo: 0, 'local-cy': 0, [GARDEN]: 0, [BOARD]: 0 };
+  readonly #inHive: Record<Id, number> = { ada: 0, bo: 0, 'local-cy': 0, [GARDEN]: 0, [BOARD]: 0, [DAEMON]: 0 };
   /** Null: not looked at since the start. */
-  readonly #seen: Record<Id, number | null> = { ada: 0, bo: 0, 'local-cy': 0, [GARDEN]: 0, [BOARD]: 0 };
+  readonly #seen: Record<Id, number | null> = { ada: 0, bo: 0, 'local-cy': 0, [GARDEN]: 0, [BOARD]: 0, [DAEMON]: 0 };
   readonly muted = new Set<Id>();
   readonly hidden = new Set<Id>();
   isBroken = false;
@@ -152,9 +156,10 @@ function ofTable(text: string): Picture {
   };
 }
 
-/** By what a row is called: local personas by their bare names, a citizen by backend and folder, a board by its folder. */
+/** By what a row is called: local personas by their bare names, a citizen by backend and folder, a board by its folder, a daemon by identity and project. */
 const ID_OF: Readonly<Record<string, Id>> = {
   ...{ ada: 'ada', bo: 'bo', [LOCAL]: `local-${LOCAL}`, [LABEL]: GARDEN, [FOLDER]: BOARD },
+  [`${IDENTITY} · lab`]: DAEMON,
 };
 
 /** Rows as a person reads them. */
@@ -164,7 +169,7 @@ function ofMenu(entries: readonly MenuEntry[]): Picture {
     return Number(/(\d+)\+? unread/.exec(text)?.[1] ?? 0);
   };
   const rows = entries.flatMap(({ label }) => {
-    const found = /^(ada|bo|cy|pi · river|lab) - (.*)$/.exec(label);
+    const found = /^(ada|bo|cy|pi · river|lab|ed · lab) - (.*)$/.exec(label);
     return found === null ? [] : [[ID_OF[found[1] ?? ''] ?? '', found[2] ?? ''] as const];
   });
   const isDown = (news: string): boolean => /\bDOWN\b/.test(news);
@@ -286,6 +291,8 @@ interface Rig {
   readonly hive: FakeHive;
   readonly store: Garden;
   readonly project: AskingProject;
+  /** What the daemon hears of. */
+  readonly signals: Pick<UpstreamPersona, 'signals' | 'drain'>;
   readonly start: () => Promise<TrayProcess>;
 }
 
@@ -355,10 +362,11 @@ async function run(home: TrayHome, args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-async function carryOut(act: Act, tray: TrayProcess, { home, hive, store, project }: Rig) {
+async function carryOut(act: Act, tray: TrayProcess, { home, hive, store, project, signals }: Rig) {
   switch (act.is) {
     case 'arrive':
       if (act.persona === BOARD) project.ask();
+      else if (act.persona === DAEMON) signals.signals(1);
       else if (act.persona === GARDEN)
         enqueue(handAt({ now: new Date().toISOString() }), store.places, CITIZEN, 'hello\n');
       else if (isFar(act.persona)) hive.deliver(act.persona);
@@ -366,6 +374,7 @@ async function carryOut(act: Act, tray: TrayProcess, { home, hive, store, projec
       return;
     case 'read':
       if (act.persona === BOARD) project.settle();
+      else if (act.persona === DAEMON) signals.drain();
       else if (act.persona === GARDEN) await drain(handAt(), store.places, CITIZEN, new AbortController().signal);
       else if (isFar(act.persona)) hive.markRead(act.persona);
       else await tray.post('/api/v1/actions/read', { persona: act.persona });
@@ -406,13 +415,18 @@ test('tray, page, JSON, stream, metrics and command line are equal at every quie
         ...{ pollSeconds: 1, alertAfter: 1, holdSeconds: 1 },
       };
       using home = trayHome(settings);
+      await using upstream = await referenceUpstream();
+      const [tokens] = installIn(home, configOf(IDENTITY, { upstream: upstream.url }));
+      const signals = upstream.persona('lab', IDENTITY, tokens);
+      await using daemon = await startDaemon(home, IDENTITY);
+      await daemon.connected();
       await run(home, ['send', '--to', LOCAL, '--from', 'me', 'first']);
       await run(home, ['inbox', 'read', LOCAL]);
       const port = String(await freePort());
       const page = await browser.newPage();
       try {
         const start = () => home.start(['--port', port, '--no-notifications'], { DBUS_SESSION_BUS_ADDRESS });
-        await live({ desktop, page, home, hive, store, project, start }, history);
+        await live({ desktop, page, home, hive, store, project, signals, start }, history);
       } finally {
         await page.close();
       }
