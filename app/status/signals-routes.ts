@@ -108,7 +108,8 @@ function isGone({ raw }: FastifyReply): boolean {
 
 /**
  * Sees lent items through to their reader. They are delivered once the whole answer was written to a connection that did not
- * break in the next moment, and pending again when it was not.
+ * end in the next moment, and pending again when it was not: who hangs up as fast as that may have died without reading, and
+ * is given them again rather than never. Who asked for the connection to be closed is not there to be looked at.
  */
 function handovers(clock: Clock) {
   const open = new Set<() => void>();
@@ -121,7 +122,8 @@ function handovers(clock: Clock) {
       const { socket } = raw;
       const end = (): void => {
         if (!open.delete(end)) return;
-        if (socket?.errored) lent.release();
+        const isGone = socket === null || socket.errored !== null || (raw.shouldKeepAlive && socket.readableEnded);
+        if (isGone) lent.release();
         else lent.commit();
       };
       raw.once('close', () => {
