@@ -41,6 +41,7 @@ export const FAULTS = {
   'daemon-runs': { next: 'hivebar daemon status shows it; hivebar daemon shutdown ends it' },
   'daemon-socket': { next: 'give a shorter HIVEBAR_HOME or XDG_RUNTIME_DIR, and see who owns that directory' },
   'daemon-gone': { next: 'start it with hivebar daemon run, or see hivebar daemon list' },
+  'daemon-token': { next: 'install the daemon again with hivebar daemon install, which makes new tokens' },
   'daemon-refused': { next: 'look at the log of the daemon; start it again when it is of another version' },
   usage: { next: 'see --help' },
   internal: { next: 'report this with the log' },
