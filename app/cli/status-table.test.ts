@@ -111,3 +111,14 @@ test('who is hidden is counted and not shown', () => {
 test('with nobody to watch it says so', () => {
   assert.equal(statusTable(status([], null)), '? unread, 1 up, 1 down\n\nnobody is watched yet\n');
 });
+
+test('one that is up and whose reader gets nothing done is a state of its own, with the reason', () => {
+  const row = (over: Parameters<typeof persona>[0]): string =>
+    statusTable(status([persona(over)], 3)).split('\n')[3] ?? '';
+  assert.equal(row({ agent: 'stalled', agentReason: 'drain-stalled' }), 'STALLED       3  1 s   ada: drain-stalled');
+  assert.match(
+    row({ agent: 'stalled', agentReason: 'drain-stalled', state: 'DOWN', reason: 'gone' }),
+    /^DOWN .*ada: gone$/,
+  );
+  assert.match(row({ agent: 'gone', agentReason: 'owner-dead' }), /^UP .*ada$/);
+});

@@ -142,6 +142,38 @@ describe('what is shown', () => {
   });
 });
 
+describe('a persona daemon', () => {
+  const daemon = {
+    ...({ surface: 'claude-code', project: 'lab', fsm: 'CONNECTED', taxonomy: 'sleeping', degraded: false } as const),
+    ...{ drainedAt: '2026-01-01T00:00:00.000000+00:00', lastErrorClass: null },
+  };
+  const at = Date.UTC(2026, 0, 1, 0, 12);
+  const stalled = { agent: 'stalled', agentReason: 'drain-stalled' } as const;
+
+  test('stalled is a look of its own, and stands before who only has unread mail', () => {
+    const card = cardOf(personaOf('ada', { daemon, unread: 3, ...stalled }), at);
+    assert.deepEqual([card.look, card.slots.state, card.slots.agent], ['stalled', 'Up, stalled', 'Drain stalled']);
+    assert.equal(card.slots.daemon, 'CONNECTED, sleeping, nothing fetched for 12 min');
+    assert.equal(card.slots.error, null);
+    const bo = personaOf('bo', { daemon, unread: 3, ...stalled });
+    assert.deepEqual(
+      groupsOf([personaOf('ada', { unread: 5 }), bo]).flatMap(({ personas }) => personas.map(({ id }) => id)),
+      ['bo', 'ada'],
+    );
+    assert.equal(cardOf(personaOf('ada', { state: 'DOWN', reason: 'gone', ...stalled }), at).look, 'down');
+  });
+
+  test('live, it says what it does; its reason and its last error where there are some', () => {
+    const { look, slots } = cardOf(personaOf('ada', { daemon }), at);
+    assert.deepEqual([look, slots.agent], ['up', null]);
+    const away = { agent: 'unknown', agentReason: 'upstream-unreachable' } as const;
+    const error = { ...daemon, fsm: 'DISCONNECTED', lastErrorClass: 'ws_connect_failed' } as const;
+    const words = cardOf(personaOf('ada', { daemon: error, ...away }), at).slots;
+    assert.deepEqual([words.agent, words.error], ['Upstream unreachable', 'Last error ws_connect_failed']);
+    assert.equal(cardOf(personaOf('ada', away), at).slots.daemon, null, 'of no daemon nothing is said');
+  });
+});
+
 describe('alerts as the page words them', () => {
   const told = (event: Omit<Parameters<typeof toldOf>[0], 'event_id' | 'ts'>) =>
     toldOf({ event_id: 'x', ts: '', ...event });
