@@ -119,7 +119,8 @@ export function daemonHome(): DaemonHome {
   };
 }
 
-async function answering(cli: Cli, places: DaemonPlaces): Promise<DaemonProcess> {
+/** One that was started, as soon as its control socket answers. @throws with what it said when it ends instead */
+export async function answering(cli: Cli, places: DaemonPlaces): Promise<DaemonProcess> {
   let isThere = false;
   const ask = async (): Promise<DaemonStatus | null> => {
     const asked = await askLink(places, { verb: 'status' }, { timeoutMs: ASK_MS });

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type DaemonConfig, type DaemonPlaces, ownDaemonPlaces } from '../../core/link/index.ts';
+import { realRandom, silentLog } from '../../core/ports/index.ts';
+import { realDisk, writeAtomically } from '../../core/state/index.ts';
+import { DAEMON_PERSONAS, installPersonas } from '../kit/daemon-personas.ts';
+import { answering, type DaemonProcess } from '../kit/daemon-process.ts';
+import { startCli } from '../kit/process.ts';
+import { helloOf, openStream } from '../kit/stream-client.ts';
+import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
+import type { SuitePersona } from '../kit/upstream-suite.ts';
+
+/** A tray process that is the upstream of real daemons, in one home. */
+interface Lab extends AsyncDisposable {
+  readonly home: TrayHome;
+  readonly ada: SuitePersona;
+  tray: TrayProcess;
+  places(identity: string): DaemonPlaces;
+  daemon(identity: string): Promise<DaemonProcess>;
+  push(to: string, text: string): Promise<void>;
+  ask(token: string, method: 'GET' | 'POST', path: string, body?: object): Promise<{ status: number; body: unknown }>;
+}
+
+async function lab(): Promise<Lab> {
+  const home = trayHome();
+  const project = join(home.home, 'project');
+  mkdirSync(project);
+  const [ada] = installPersonas(
+    home.dir,
+    DAEMON_PERSONAS.map((config): DaemonConfig => ({ ...config, project })),
+  );
+  if (ada === undefined) throw new Error('a persona is needed');
+  const places = (identity: string): DaemonPlaces => ownDaemonPlaces({ tenant: 'lab', identity }, home.env);
+  const it: Lab = {
+    home,
+    ada,
+    tray: await home.start(),
+    places,
+    daemon: (identity) => {
+      const words = ['daemon', 'run', '--tenant', 'lab', '--identity', identity, '--project', project];
+      return answering(startCli(words, { env: home.env }), places(identity));
+    },
+    async push(to, text) {
+      const { code, stderr } = await home.run(['inbox', 'push', '--to', to, text]);
+      assert.equal(code, 0, stderr);
+    },
+    async ask(token, method, path, body) {
+      const headers: Record<string, string> = { Authorization: `Bearer ${token}`, Connection: 'close' };
+      if (body !== undefined) headers['Content-Type'] = 'application/json';
+      const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+      const answer = await fetch(it.tray.url + path, init);
+      return { status: answer.status, body: await answer.json() };
+    },
+    async [Symbol.asyncDispose]() {
+      await it.tray[Symbol.asyncDispose]();
+      home[Symbol.dispose]();
+    },
+  };
+  return it;
+}
+
+const knows =
+  (count: number) =>
+  ({ pending }: { readonly pending: { readonly count: number; readonly fresh: boolean } }): boolean =>
+    pending.fresh && pending.count === count;
+
+describe('a daemon and the hive of its own machine', () => {
+  let it: Lab;
+  before(async () => {
+    it = await lab();
+  });
+  after(() => it?.[Symbol.asyncDispose]());
+
+  test('persona daemon check 8: what another process pushes is known, rung once, drained by a command, and then over', async () => {
+    await using daemon = await it.daemon('ada');
+    await daemon.connected();
+    await it.push('ada', 'the build is red');
+    await it.push('ada', 'the build is green');
+    await daemon.until('both are known', knows(2));
+    assert.deepEqual(await daemon.boundary(), { emitted: true, why: 'rung' });
+    const { outstanding } = await daemon.status();
+    assert.notEqual(outstanding, null, 'a doorbell is no acknowledgement');
+    assert.deepEqual(await daemon.boundary(), { emitted: false, why: 'outstanding' });
+    const drained = await it.home.run(['inbox', 'drain', 'ada']);
+    assert.match(drained.stdout, /the build is red[\s\S]*the build is green/);
+    await daemon.until('the drain', (status) => knows(0)(status) && status.outstanding === null);
+    assert.deepEqual(await daemon.boundary(), { emitted: false, why: 'nothing_pending' });
+  });
+
+  test('persona daemon check 3: a daemon is registered apart, never to be master, and may neither speak nor drain', async () => {
+    await using daemon = await it.daemon('ada');
+    await daemon.connected();
+    const { body } = await it.ask(it.ada.observe, 'GET', '/v1/registrations');
+    const { registrations, counts } = body as {
+      registrations: Readonly<Record<string, unknown>>[];
+      counts: object;
+    };
+    const [row] = registrations;
+    assert.deepEqual(
+      [counts, row?.kind, row?.master_eligible, row?.identity, row?.tenant_id],
+      [{ daemon: 1, agent: 0 }, 'daemon', false, 'ada', 'lab'],
+    );
+    const signal = { to: 'bo', from: 'ada', body: 'I speak' };
+    assert.equal((await it.ask(it.ada.observe, 'POST', '/v1/signals', signal)).status, 403);
+    assert.equal((await it.ask(it.ada.observe, 'POST', '/v1/signals/pending/drain', { max: 1 })).status, 403);
+    using agent = openStream(it.tray.url, { token: it.ada.observe });
+    agent.send(helloOf(it.ada, { kind: 'agent' }));
+    assert.equal(await agent.ended(), 4403);
+    assert.equal((await daemon.status()).fsm, 'CONNECTED');
+  });
+
+  test('a surface drains with its own command, text or JSON, and the daemon hears of it', async () => {
+    await using daemon = await it.daemon('ada');
+    await daemon.connected();
+    await it.push('ada', 'first <b>');
+    await it.push('ada', 'second');
+    await it.push('ada', 'third');
+    await daemon.until('all are known', knows(3));
+    const one = await it.home.run(['daemon', 'drain', 'lab-ada', '--max', '1', '--json']);
+    assert.equal(one.code, 0, one.stderr);
+    const { items, remaining } = JSON.parse(one.stdout) as { items: { body: string }[]; remaining: number };
+    assert.deepEqual([items.map(({ body }) => body), remaining], [['first <b>'], 2]);
+    await daemon.until('one less', knows(2));
+    const text = await it.home.run(['daemon', 'drain', 'lab-ada', '--max', '1']);
+    assert.match(
+      text.stdout,
+      /^<system-reminder>[\s\S]*second[\s\S]*<\/system-reminder>\n\[1 more pending: .*lab-ada\]\n$/,
+    );
+    await it.home.run(['daemon', 'drain', 'lab-ada']);
+    await daemon.until('nothing more', knows(0));
+    const none = await it.home.run(['daemon', 'drain', 'lab-ada']);
+    assert.deepEqual([none.code, none.stdout], [0, '']);
+  });
+
+  test('mail that is read anywhere is as good as drained; a signal of another program is known like any other', async () => {
+    await using daemon = await it.daemon('ada');
+    await daemon.connected();
+    const sent = await it.ask(it.tray.token, 'POST', '/v1/signals', { to: 'ada', from: 'ci', body: 'hello' });
+    assert.equal(sent.status, 202);
+    await daemon.until('it is known', knows(1));
+    assert.equal((await daemon.boundary()).why, 'rung');
+    await it.ask(it.tray.token, 'GET', '/api/inbox?persona=ada&mark_read=true');
+    await daemon.until('the drain', (status) => knows(0)(status) && status.outstanding === null);
+  });
+
+  test('a tray process that is killed and comes again is found, at its new port, and nothing rings by that', async () => {
+    await using daemon = await it.daemon('ada');
+    const { pending: before } = await daemon.connected();
+    await it.tray.kill();
+    await daemon.until('the loss', ({ fsm }) => fsm === 'DISCONNECTED');
+    await it.push('ada', 'while nobody served');
+    it.tray = await it.home.start();
+    const { outstanding, pending } = await daemon.until('it is reconciled', (status) => knows(1)(status));
+    assert.equal(outstanding, null);
+    assert.ok((pending.rev ?? 0) > (before.rev ?? 0), 'the revision goes on over a new start');
+    assert.equal((await daemon.boundary()).why, 'rung');
+    await it.home.run(['inbox', 'drain', 'ada']);
+    await daemon.until('the drain', knows(0));
+  });
+
+  test('to a persona that is over a signal is refused and nothing of before is lost; what is sent as mail is kept', async () => {
+    const signal = { to: 'ada', from: 'ci', body: 'accepted' };
+    {
+      await using daemon = await it.daemon('ada');
+      await daemon.connected();
+      assert.equal((await it.ask(it.tray.token, 'POST', '/v1/signals', signal)).status, 202);
+      const ended = await it.home.run(['daemon', 'shutdown', 'lab-ada', '--reason', 'wrap']);
+      assert.equal(ended.code, 0, ended.stderr);
+      assert.equal((await daemon.cli.ended()).code, 0);
+    }
+    const { status, body } = await it.ask(it.tray.token, 'POST', '/v1/signals', { ...signal, body: 'refused' });
+    assert.equal(status, 409);
+    const { error, binding } = body as { error: string; binding: { identity: string; reason: string } };
+    assert.deepEqual([error, binding.identity, binding.reason], ['stale_target', 'ada', 'wrap']);
+    const mail = await it.home.run(['send', '--to', 'ada', '--from', 'ci', 'mail is always accepted']);
+    assert.equal(mail.code, 0, mail.stderr);
+    const { stdout } = await it.home.run(['inbox', 'drain', 'ada', '--json']);
+    const { items } = JSON.parse(stdout) as { items: { content: string }[] };
+    assert.deepEqual(
+      items.map(({ content }) => content),
+      ['accepted', 'mail is always accepted'],
+    );
+  });
+
+  test('a token that is made anew is taken at once, and the old one no more', async () => {
+    const disk = realDisk(silentLog);
+    const next = realRandom.hex(32);
+    writeAtomically(disk, realRandom, it.places('ada').observeToken, `${next}\n`);
+    assert.equal((await it.ask(it.ada.observe, 'GET', '/v1/signals/pending')).status, 401);
+    assert.equal((await it.ask(next, 'GET', '/v1/signals/pending')).status, 200);
+    writeAtomically(disk, realRandom, it.places('ada').observeToken, `${it.ada.observe}\n`);
+    assert.equal((await it.ask(it.ada.observe, 'GET', '/v1/signals/pending')).status, 200);
+  });
+});
