@@ -42,6 +42,7 @@ export function keepShim({ start, clock, chance, changed }: ShimNeeds): Shim {
   let running: ShimProcess | null = null;
   let waiting: Disposable | null = null;
   let probing: Disposable | null = null;
+  let ending: Promise<void> = Promise.resolve();
   let ids = 0;
   const asked = new Map<number, Asked>();
 
@@ -61,7 +62,7 @@ export function keepShim({ start, clock, chance, changed }: ShimNeeds): Shim {
         break;
       case 'end':
         waiting?.[Symbol.dispose]();
-        void running?.end();
+        ending = running?.end() ?? ending;
     }
   }
 
@@ -129,11 +130,12 @@ export function keepShim({ start, clock, chance, changed }: ShimNeeds): Shim {
       return viewOf(state);
     },
     ask,
-    resume: () => step({ is: 'resumed', at: clock.monotonic() }),
+    resume() {
+      if (running === null) step({ is: 'resumed', at: clock.monotonic() });
+    },
     async [Symbol.asyncDispose]() {
-      const last = running;
       step({ is: 'stopped', at: clock.monotonic() });
-      await last?.end();
+      await ending;
     },
   };
 }
