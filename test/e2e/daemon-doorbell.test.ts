@@ -103,6 +103,22 @@ describe('a doorbell over the hook of a real daemon', () => {
     const more = 'project shim surface taxonomy tenant_id transitions uptime_s version ws';
     assert.deepEqual(Object.keys(first).toSorted(), `${keys} ${more}`.split(' '));
 
+    // Nor what an upstream says where it should not.
+    for (const [i, one] of [ada, eve].entries()) {
+      const { from, body, marks: own } = fuzzed(100 + i);
+      marks.push(...own);
+      one.send({ type: 'signal', from, body });
+      one.send({ type: body, from });
+      one.send({ type: 'pending_changed', rev: one.queue.rev, from, body, items: [{ from, body }] });
+      one.send({ type: 'lifecycle', verb: body });
+      one.send({ type: 'pending_changed', rev: body });
+      up.faults.pending = { is: 'bad-shape', body: { rev: body, count: from, items: [body] } };
+      one.raw(`${body} ${from}`);
+    }
+    for (const one of [daemon, woken])
+      await one.until('a peek that is none', ({ last_error_class: is }) => is === 'pending_reconcile_failed');
+    up.faults.pending = null;
+    await Promise.all([daemon.connected(), woken.connected()]);
     await woken.boundary('agent-turn-complete'); // at rest from now on, so that it may be woken
     await until('the shim is woken', () => heardBy(shimHeard).some(({ call }) => call === 'notify_surface'));
     const heard = heardBy(shimHeard).filter(({ call }) => call === 'notify_surface');
