@@ -29,6 +29,12 @@ export interface PrismSource extends Source {
 }
 
 export const PRISM: SourceId = 'prism';
+interface Known {
+  readonly config: DaemonConfig;
+  /** Differs when it is installed in another way. */
+  readonly text: string;
+}
+
 const WAKE_AFTER_MS = 20;
 const LABEL_CHARS = 80;
 
@@ -44,7 +50,7 @@ export function prismSource(options: PrismOptions): PrismSource {
   /** What of its export is worth a look. */
   const exported = new Map<string, string>();
   /** Who is installed, as of the last look, and how; null: not as it must be. */
-  const there = new Map<string, string | null>();
+  const there = new Map<string, Known | null>();
   let wasRead = false;
   let wakes: ((name: string) => void) | null = null;
   let changes: Changes | null = null;
@@ -61,7 +67,8 @@ export function prismSource(options: PrismOptions): PrismSource {
     if (config === null) forget(name);
     else {
       labels.set(name, labelOf(config));
-      there.set(name, JSON.stringify(config));
+      const text = JSON.stringify(config);
+      if (there.get(name)?.text !== text) there.set(name, { config, text });
     }
     return config;
   }
@@ -104,20 +111,17 @@ export function prismSource(options: PrismOptions): PrismSource {
     } catch {
       for (const name of before.keys()) wakes?.(name); // their looks say what is wrong
     }
-    for (const [name, config] of there) if (before.get(name) !== config) wakes?.(name);
+    for (const [name, known] of there) if (before.get(name) !== known) wakes?.(name);
     for (const name of before.keys()) if (!there.has(name)) wakes?.(name);
   }
 
   /** A daemon writes every 10 s: it is only asked when as many wait as did not before, or something went wrong. */
   function hear(name: string): void {
-    try {
-      const config = read(name);
-      const now = config === null ? '' : newsIn(exports.of(config, placesOf(config)));
-      if (now === exported.get(name)) return;
-      exported.set(name, now);
-    } catch {
-      // its look says what is wrong
-    }
+    const known = there.get(name) ?? null;
+    if (known === null) return;
+    const now = newsIn(exports.of(known.config, placesOf(known.config)));
+    if (now === exported.get(name)) return;
+    exported.set(name, now);
     wakes?.(name);
   }
 
