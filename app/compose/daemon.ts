@@ -12,7 +12,6 @@ import {
   NO_SHIM,
   openDaemonLog,
   openSession,
-  ownMachineId,
   statusOf,
   watchTouched,
 } from '../../core/daemon/index.ts';
@@ -33,6 +32,7 @@ import { openSurface, type Surface } from './daemon-surface.ts';
 import { type DaemonTruth, daemonTruth } from './daemon-truth.ts';
 import { bannerHere, wakeHere } from './daemon-ways.ts';
 import type { Machine } from './machine.ts';
+import { ownMachineId } from './machine-id.node.ts';
 
 /** Exit codes of `hivebar daemon run` (persona daemon, contract 5). */
 export const DAEMON_EXIT = { clean: 0, again: 75, config: 78 } as const;

@@ -5,7 +5,6 @@ export { classOf, isErrorClass } from './errors.ts';
 export { type Labels, labelsOf, labelValue, type PersonaLabels, type Strange } from './labels.ts';
 export { type DaemonLog, openDaemonLog } from './log/index.ts';
 export { atStart, dueMono, step, withoutIndex } from './machine.ts';
-export { ownMachineId } from './machine-id.node.ts';
 export type {
   Effect,
   Errors,
