@@ -70,6 +70,19 @@ describe('load lists', () => {
     assert.doesNotMatch(session, /import (?!type)[^\n]*from '@modelcontextprotocol/);
   });
 
+  test('ws is reached from the tray process over the lazy import of the session stream alone', () => {
+    const files = programFiles();
+    const serves = 'app/status/session-stream.node.ts';
+    assert.ok(loads(files, 'app/compose/tray.ts').get('ws')?.endsWith(`${serves} -> ws`));
+    const without = files.map((file) =>
+      file.path === serves ? { ...file, imports: file.imports.filter(({ specifier }) => specifier !== 'ws') } : file,
+    );
+    assert.equal(loads(without, 'app/compose/tray.ts').get('ws'), undefined);
+    const text = files.find(({ path }) => path === serves)?.text ?? '';
+    assert.match(text, /function loaded\(\)[\s\S]*import\('ws'\)/);
+    assert.doesNotMatch(text, /import (?!type)[^\n]*from 'ws'/);
+  });
+
   test('a chain over doors and lazy imports is found and named', () => {
     const files = [
       sourceFile('app/compose/watch.ts', `import { a } from '../../core/a/index.ts';`),
