@@ -5,7 +5,7 @@ import { usage } from './outcome.ts';
 interface Part {
   /** How it is called, without the program's name and `daemon`. */
   readonly usage: string;
-  /** What it does, a line an entry; behind the first come its flags. */
+  /** What it does, a line an entry, its flags indented by two. */
   readonly about: readonly string[];
   load(): Promise<{ run(args: readonly string[], io: Io): Promise<number> }>;
 }
@@ -23,6 +23,52 @@ const PARTS: Readonly<Record<string, Part>> = {
       '  --stays-down       ends with 0 instead of 78, for launchers that know only success and failure',
     ],
     load: () => import('./daemon/run.ts'),
+  },
+  install: {
+    usage: 'install --tenant T --identity I --project P [-- SHIM]',
+    about: [
+      'has the launcher of this system start it, now and at every login; again: what is not said stays',
+      '  --project P        a folder; another one only after wrap',
+      '  --persona NAME     what it is called upstream (default: the identity)',
+      '  --surface claude-code|codex|fallback',
+      '  --upstream URL     default: local, the hive of this machine',
+      '  --token-file FILE  the token that URL gave for a daemon, which may observe',
+      '  --act-token-file FILE   the token it gave for the surface, which may drain',
+      '  --wake-idle        one ring also while nobody works; --no-wake-idle takes it back',
+      '  --by launcher|tray the tray program starts it as its child instead of the system',
+      '  --print            only says what the unit would be',
+      '  -- SHIM            the command of the shim, by its absolute path',
+    ],
+    load: () => import('./daemon/install.ts'),
+  },
+  uninstall: {
+    usage: 'uninstall T-I [--keep]',
+    about: ['takes that back; linger stays', '  --keep             leaves configuration and tokens'],
+    load: () => import('./daemon/uninstall.ts'),
+  },
+  list: {
+    usage: 'list [--json]',
+    about: ['all that are installed, and what they do'],
+    load: () => import('./daemon/list.ts'),
+  },
+  wrap: {
+    usage: 'wrap T-I',
+    about: [
+      'ends it, within 7 s whatever it answers, until it is installed again',
+      '  --persona NAME     all of a persona',
+      '  --project P        all of a project',
+    ],
+    load: () => import('./daemon/wrap.ts'),
+  },
+  archive: {
+    usage: 'archive T-I',
+    about: ['the same, and takes it from the launcher; configuration and tokens stay'],
+    load: () => import('./daemon/archive.ts'),
+  },
+  destroy: {
+    usage: 'destroy T-I',
+    about: ['the same, and removes configuration, tokens and what its process left'],
+    load: () => import('./daemon/destroy.ts'),
   },
   status: {
     usage: 'status [T-I] [--json]',
@@ -63,7 +109,8 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
 };
 
-const WIDTH = 16;
+/** Flags stand where completions look for them. */
+const indented = (line: string): string => (line.startsWith('  --') ? line : `    ${line.trimStart()}`);
 
 export const command: Command = {
   usage: `daemon ${Object.keys(PARTS).join('|')} [flags]`,
@@ -71,9 +118,7 @@ export const command: Command = {
     'A process a persona, which listens to its upstream all the time and rings one doorbell between two turns of its agent.',
     'It carries no content: what waits, the agent fetches itself with hivebar inbox drain.',
     '',
-    ...Object.entries(PARTS).flatMap(([verb, { about }]) =>
-      about.map((line, i) => (i === 0 ? `${verb.padEnd(WIDTH)} ${line}` : line)),
-    ),
+    ...Object.values(PARTS).flatMap(({ usage: said, about }) => [said, ...about.map(indented)]),
     '',
     '  T-I                tenant and identity, as hivebar daemon list shows them; without it the only one there is',
     '  --tenant T         the same in two words',

@@ -49,13 +49,13 @@ test('systemd: written and started, old once node moved, paused, gone; linger is
   const { service, said, at } = scene();
   await service().install();
   assert.match(readFileSync(at(FILE), 'utf8'), /"--identity" "ada" "--project" "\/p"\n/);
-  assert.deepEqual(service().look(), { is: 'ours', path: at(FILE), isOld: false });
-  assert.deepEqual(service('/opt/node26').look(), { is: 'ours', path: at(FILE), isOld: true });
+  assert.deepEqual(await service().look(), { is: 'ours', path: at(FILE), isOld: false });
+  assert.deepEqual(await service('/opt/node26').look(), { is: 'ours', path: at(FILE), isOld: true });
   assert.equal(await service().runs(), true);
   await service().pause();
   assert.equal(existsSync(at(FILE)), true);
   await service().uninstall();
-  assert.deepEqual(service().look(), { is: 'absent' });
+  assert.deepEqual(await service().look(), { is: 'absent' });
   assert.equal(await service().runs(), null);
   await service().pause(); // nothing is there: nobody is asked
   assert.deepEqual(said(), [
@@ -117,7 +117,7 @@ test('a unit of that name that somebody else wrote is neither overwritten, stopp
   const { service, said, at } = scene();
   mkdirSync(dirname(at(FILE)), { recursive: true });
   writeFileSync(at(FILE), '[Service]\n');
-  assert.equal(service().look().is, 'foreign');
+  assert.equal((await service().look()).is, 'foreign');
   await assert.rejects(service().install(), /left as it is/);
   await assert.rejects(service().uninstall(), /left as it is/);
   await service().pause();

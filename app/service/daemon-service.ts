@@ -3,7 +3,6 @@ import { Fault } from '../../core/model/index.ts';
 import {
   type DaemonUnit,
   daemonLaunchAgent,
-  daemonStart,
   daemonSystemdUnit,
   daemonTask,
   daemonTaskKind,
@@ -17,13 +16,13 @@ import { putUnit, readUnit, removeUnit } from './unit-file.ts';
 /** What is there of the unit of a daemon. */
 export type DaemonLook =
   | { readonly is: 'absent' }
-  /** `isOld`: it starts another node or another copy of the program than this one. */
+  /** `isOld`: not what `install` would write: another node, another copy of the program, another project. */
   | { readonly is: 'ours'; readonly path: string; readonly isOld: boolean }
   | { readonly is: 'foreign'; readonly path: string; readonly why: string };
 
 /** One persona daemon under the launcher of the platform, for this user (persona daemon, contract 7). */
 export interface DaemonService {
-  look(): DaemonLook;
+  look(): Promise<DaemonLook>;
   /** Writes the unit, anew when it is there, and starts it. @throws Fault `unwritable`, `exec-failed`, `usage` for root by sudo */
   install(): Promise<void>;
   /** Has it go on after a logout. @throws Fault `exec-failed`, naming the command */
@@ -44,11 +43,11 @@ export type DaemonServiceNeeds = Omit<SupervisedNeeds, 'program'>;
 export function createDaemonService(rest: DaemonServiceNeeds, daemon: DaemonUnit, directory: string): DaemonService {
   const needs: SupervisedNeeds = { ...rest, program: daemon.program };
   const unit = unitOf(needs, daemon, directory);
-  const look = (): DaemonLook => {
+  const look = async (): Promise<DaemonLook> => {
     const file = readUnit(needs, unit.path);
     if (file.is === 'absent') return { is: 'absent' };
     if (file.is === 'foreign') return { is: 'foreign', path: unit.path, why: file.why };
-    return { is: 'ours', path: unit.path, isOld: !file.text.includes(daemonStart(needs.os, daemon)) };
+    return { is: 'ours', path: unit.path, isOld: file.text !== (await unit.text()) };
   };
   return {
     look,
@@ -58,10 +57,10 @@ export function createDaemonService(rest: DaemonServiceNeeds, daemon: DaemonUnit
     },
     enableLinger: () => enableLinger(needs),
     async pause() {
-      if (look().is === 'ours') await unit.paused();
+      if ((await look()).is === 'ours') await unit.paused();
     },
     uninstall: () => removeUnit(needs, unit),
-    runs: async () => (look().is === 'ours' ? await unit.runs() : null),
+    runs: async () => ((await look()).is === 'ours' ? await unit.runs() : null),
     print: async () => ({ path: unit.path, text: await unit.text() }),
   };
 }

@@ -1,9 +1,8 @@
 import { type DaemonName, joinedName, PREFIX } from '../../core/link/index.ts';
-import { type TaskKind, taskWords } from './logon-task.ts';
+import type { TaskKind } from './logon-task.ts';
 import { line, markOf, type Program } from './program.ts';
 import { environmentVariables, programArguments, propertyList } from './property-list.ts';
 import { argument, environmentLines, quoted } from './systemd-unit.ts';
-import { xmlText } from './xml.ts';
 
 /** A persona daemon as the launcher of the platform starts it (persona daemon, contract 7). */
 export interface DaemonUnit extends DaemonName {
@@ -95,14 +94,6 @@ export function daemonTaskKind(unit: DaemonUnit): TaskKind {
     startWhenAvailable: true,
     encoding: 'UTF-16',
   };
-}
-
-/** What the unit of this program has in it; that of another node or another copy has not. */
-export function daemonStart(os: NodeJS.Platform, unit: DaemonUnit): string {
-  const { node, entry } = unit.program;
-  if (os === 'win32') return `<Command>${xmlText(node)}</Command>\n      <Arguments>${xmlText(taskWords([entry]))} `;
-  if (os !== 'darwin') return `ExecStart=${quoted(node)} ${argument(entry)} `;
-  return [node, entry].map((word) => `    <string>${xmlText(word)}</string>\n`).join('');
 }
 
 const STAYS_DOWN = '--stays-down';

@@ -206,11 +206,11 @@ describe('the Task Scheduler, a persona daemon', () => {
     const daemon = daemonOf(the);
     await daemon.install();
     assert.deepEqual([...(the.has.get(`${DIR}\\logon-task.xml`) ?? []).slice(0, 4)], [0xff, 0xfe, 0x3c, 0x00]);
-    assert.deepEqual(daemon.look(), { is: 'ours', path: `${DIR}\\logon-task.xml`, isOld: false });
+    assert.deepEqual(await daemon.look(), { is: 'ours', path: `${DIR}\\logon-task.xml`, isOld: false });
     await daemon.pause();
     await daemon.install();
     await daemon.uninstall();
-    assert.equal(daemon.look().is, 'absent');
+    assert.equal((await daemon.look()).is, 'absent');
     const create = `/Create /TN ${NAME} /XML ${DIR}\\logon-task.xml`;
     assert.deepEqual(the.said, [
       create,

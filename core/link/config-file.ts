@@ -6,7 +6,8 @@ import { type DaemonPlaces, joinedName } from './places.ts';
 
 /** A configuration has a few hundred bytes, a token 64. */
 const MOST_BYTES = 64 * 1024;
-const TOKEN = /^[0-9a-f]{32,128}$/;
+/** Ours are 64 hex digits; another upstream's are what a header can carry (RFC 6750, section 2.1). */
+const TOKEN = /^[A-Za-z0-9._~+/-]{16,4096}=*$/;
 
 /** A daemon as it was installed, or why nobody can say. */
 export type Installed =
@@ -36,7 +37,7 @@ export function writeDaemonConfig(
 /** What a token file holds; null: it is not there. @throws Fault `daemon-config` or `unreadable` */
 export function readDaemonToken(disk: Disk, path: string): string | null {
   const token = textAt(disk, path)?.trim() ?? null;
-  if (token !== null && !TOKEN.test(token)) throw daemonConfigFault(path, 'holds no token in hex');
+  if (token !== null && !TOKEN.test(token)) throw daemonConfigFault(path, 'holds no token');
   return token;
 }
 

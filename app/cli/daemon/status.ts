@@ -36,7 +36,8 @@ export function statusLines(name: string, status: DaemonStatus): readonly string
   ];
 }
 
-function spanOf(seconds: number): string {
+/** Seconds, in the unit that a person would say. */
+export function spanOf(seconds: number): string {
   const whole = Math.floor(seconds);
   if (whole < 120) return `${whole} s`;
   if (whole < 2 * 3600) return `${Math.floor(whole / 60)} min`;

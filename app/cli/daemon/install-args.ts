@@ -1,0 +1,121 @@
+import { isAbsolute, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { upstreamUrls } from '../../../core/daemon/index.ts';
+import { type DaemonConfig, isSlug, LOCAL, slugOf } from '../../../core/link/index.ts';
+import { usage } from '../outcome.ts';
+
+/** What a command line says of a daemon; what it leaves out stays as it was installed, or is the default. */
+export interface InstallArgs {
+  readonly tenant: string;
+  readonly identity: string;
+  /** As they were given: of a name that is no slug one is made. */
+  readonly given: { readonly tenant: string; readonly identity: string };
+  readonly said: Partial<Omit<DaemonConfig, 'tenant' | 'identity' | 'paused'>>;
+  /** Files whose tokens a remote upstream knows. */
+  readonly observeFile: string | null;
+  readonly actFile: string | null;
+  readonly print: boolean;
+  readonly json: boolean;
+}
+
+const SURFACES = ['claude-code', 'codex', 'fallback'];
+
+/** @throws Fault `usage` */
+export function installArgs(args: readonly string[]): InstallArgs {
+  const end = args.indexOf('--');
+  const [own, shim] = end === -1 ? [args, null] : [args.slice(0, end), args.slice(end + 1)];
+  try {
+    const { values } = parseArgs({
+      args: [...own],
+      allowNegative: true,
+      options: {
+        tenant: { type: 'string' },
+        identity: { type: 'string' },
+        project: { type: 'string' },
+        persona: { type: 'string' },
+        surface: { type: 'string' },
+        upstream: { type: 'string' },
+        'token-file': { type: 'string' },
+        'act-token-file': { type: 'string' },
+        autonomy: { type: 'string' },
+        'install-deps': { type: 'boolean' },
+        'activate-venv': { type: 'boolean' },
+        'wake-idle': { type: 'boolean' },
+        by: { type: 'string' },
+        system: { type: 'boolean' },
+        print: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+      },
+    });
+    if (values.system !== undefined)
+      throw new Error('--system: a persona daemon belongs to a user, never to the system; leave it out');
+    const given = { tenant: must('tenant', values.tenant), identity: must('identity', values.identity) };
+    return {
+      tenant: slug('tenant', given.tenant),
+      identity: slug('identity', given.identity),
+      given,
+      said: {
+        ...(values.project === undefined ? {} : { project: resolve(some('project', values.project)) }),
+        ...(values.persona === undefined ? {} : { address: some('persona', values.persona) }),
+        ...(values.surface === undefined ? {} : { surface: oneOf('surface', values.surface, SURFACES) }),
+        ...(values.upstream === undefined ? {} : { upstream: upstream(values.upstream) }),
+        ...(values.autonomy === undefined ? {} : { autonomy: values.autonomy === '' ? null : values.autonomy }),
+        ...(values['install-deps'] === undefined ? {} : { installDeps: values['install-deps'] }),
+        ...(values['activate-venv'] === undefined ? {} : { activateVenv: values['activate-venv'] }),
+        ...(values['wake-idle'] === undefined ? {} : { wakeIdle: values['wake-idle'] }),
+        ...(values.by === undefined ? {} : { owner: ownerOf(values.by) }),
+        ...(shim === null ? {} : { shim: shimOf(shim) }),
+      },
+      observeFile: fileOf(values['token-file']),
+      actFile: fileOf(values['act-token-file']),
+      print: values.print,
+      json: values.json,
+    };
+  } catch (error) {
+    throw usage(error);
+  }
+}
+
+function must(flag: string, value: string | undefined): string {
+  if (value === undefined) throw new Error(`daemon install: --${flag} is missing`);
+  return value;
+}
+
+function slug(flag: string, text: string): string {
+  const made = isSlug(text) ? text : slugOf(text);
+  if (isSlug(made)) return made;
+  throw new Error(
+    `--${flag} ${text || '(empty)'}: no slug of 1 to 32 letters a-z, digits and dashes can be made of it`,
+  );
+}
+
+function some(flag: string, text: string): string {
+  if (text.trim() !== '' && !/\p{Cc}/u.test(text)) return text;
+  throw new Error(`--${flag} is empty or holds control characters`);
+}
+
+function oneOf(flag: string, value: string, words: readonly string[]): string {
+  if (words.includes(value)) return value;
+  throw new Error(`--${flag} ${value}: must be ${words.join(', ')}`);
+}
+
+function ownerOf(value: string): DaemonConfig['owner'] {
+  if (value === 'launcher' || value === 'tray') return value;
+  throw new Error(`--by ${value}: must be launcher or tray`);
+}
+
+/** Only encrypted, or to this machine: a token goes there. */
+function upstream(value: string): string {
+  if (value === LOCAL || upstreamUrls(value) !== null) return value;
+  throw new Error(`--upstream ${value}: must be local, an https or wss URL, or one of this machine`);
+}
+
+/** A launcher starts it with a short PATH and in another folder. */
+function shimOf(words: readonly string[]): DaemonConfig['shim'] {
+  const [program] = words;
+  if (program === undefined) return null;
+  if (!isAbsolute(program)) throw new Error(`-- ${program}: the shim must be named by its absolute path`);
+  return { command: words };
+}
+
+const fileOf = (path: string | undefined): string | null => (path === undefined ? null : resolve(path));

@@ -1,0 +1,177 @@
+import { resolve } from 'node:path';
+import {
+  type DaemonConfig,
+  type DaemonPlaces,
+  daemonConfigText,
+  joinedName,
+  LOCAL,
+  LONGEST_SOCKET,
+  parseDaemonConfig,
+  readDaemonConfig,
+  writeDaemonConfig,
+} from '../../../core/link/index.ts';
+import { Fault } from '../../../core/model/index.ts';
+import { realClock } from '../../../core/ports/index.ts';
+import { errnoOf } from '../../../core/state/index.ts';
+import { printable, printableJson } from '../../printable.ts';
+import { type DaemonService, endDaemon, holderOf, isHeld } from '../../service/index.ts';
+import type { Io } from '../command.ts';
+import { usage } from '../outcome.ts';
+import { type Ground, groundOf, refused } from './ground.ts';
+import { type InstallArgs, installArgs } from './install-args.ts';
+import { removeDaemonFiles } from './remove.node.ts';
+import { forgetQuiet, writeTokens } from './tokens.ts';
+
+const DEFAULTS = {
+  surface: 'claude-code',
+  autonomy: null,
+  upstream: LOCAL,
+  wakeIdle: false,
+  owner: 'launcher',
+  shim: null,
+  installDeps: false,
+  activateVenv: false,
+} as const;
+
+/**
+ * `daemon install`: writes what a daemon is, mints its tokens, and has its launcher start it, now and at every login. Again
+ * when it is there: what is not said stays as it is, and a daemon that runs as it should is left alone.
+ * @throws Fault `usage`, or what keeps it from being written or started
+ */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const asked = installArgs(args);
+  const ground = groundOf(io);
+  const places = ground.places(asked);
+  const before = installedBefore(places, ground);
+  const trouble = troubleWith(asked, before, places, ground);
+  if (trouble !== null) return refused(ground, trouble);
+  const config = configOf(asked, before, places, ground);
+  const service = ground.service(config);
+  if (asked.print) {
+    const { path, text } = await service.print();
+    io.err(`${printable(`it would be ${path}`)}\n`);
+    io.out(text);
+    return 0;
+  }
+  const look = await service.look();
+  if (look.is === 'foreign')
+    return refused(ground, `${look.path} ${look.why}: it is left as it is; move it away first`);
+  const isSame = before !== null && JSON.stringify(before) === JSON.stringify(config);
+  if (before !== null && before.owner !== config.owner) await handOver(before, places, ground);
+  writeTokens(config, asked, before, places, ground);
+  if (!isSame) writeDaemonConfig(ground.disk, ground.random, places, config);
+  forgetQuiet(config, io);
+  if (config.owner === 'tray') return said(config, { path: null, lingers: null }, asked, io);
+  const runs = isSame && look.is === 'ours' && !look.isOld && (await service.runs()) === true;
+  try {
+    if (!runs) await service.install();
+  } catch (error) {
+    if (before === null) removeDaemonFiles(ground.disk, places); // half of it would look like all of it
+    throw error;
+  }
+  return await lingering(config, service, asked, io);
+}
+
+/** What nobody can read is written anew. */
+function installedBefore(places: DaemonPlaces, { disk }: Ground): DaemonConfig | null {
+  try {
+    return readDaemonConfig(disk, places);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'daemon-config') throw error;
+    disk.log.warn(`${error.message}: it is written anew`);
+    return null;
+  }
+}
+
+/** Why it is not installed at all; null: it may be. */
+function troubleWith(
+  { tenant, identity, said, observeFile }: InstallArgs,
+  before: DaemonConfig | null,
+  places: DaemonPlaces,
+  { disk, os }: Ground,
+): string | null {
+  if (before !== null && (before.tenant !== tenant || before.identity !== identity))
+    return `the tenant ${tenant} with the identity ${identity} would be called ${places.name}, and so is the tenant ${before.tenant} with the identity ${before.identity}: give one of them another slug`;
+  if (before === null && said.project === undefined) throw usage(new Error('daemon install: --project is missing'));
+  const bytes = Buffer.byteLength(places.socket);
+  if (os !== 'win32' && bytes > LONGEST_SOCKET)
+    return `ipc_bind_failed: ${places.socket} has ${bytes} bytes, a socket can have ${LONGEST_SOCKET}: give a shorter HIVEBAR_HOME or XDG_RUNTIME_DIR`;
+  if (before !== null && said.project !== undefined && said.project !== resolve(before.project) && isHeld(disk, places))
+    return `${places.name} is bound to the project ${before.project} while it runs: end it with \`hivebar daemon wrap ${places.name}\`, then install it for ${said.project}`;
+  const upstream = said.upstream ?? before?.upstream ?? LOCAL;
+  const isOther = before === null || before.upstream !== upstream;
+  if (upstream !== LOCAL && isOther && observeFile === null)
+    throw usage(new Error(`--upstream ${upstream}: its token is missing, say --token-file FILE`));
+  if (upstream === LOCAL && observeFile !== null)
+    throw usage(new Error('--token-file: the tokens of the local hive are minted here; it belongs to --upstream URL'));
+  return null;
+}
+
+/** Read back as it is written, so that the same is the same again, and what nobody could read is not written. */
+function configOf(
+  { tenant, identity, given, said }: InstallArgs,
+  before: DaemonConfig | null,
+  places: DaemonPlaces,
+  ground: Ground,
+): DaemonConfig {
+  const known = before ?? { ...DEFAULTS, address: given.identity, project: said.project ?? '' };
+  const config: DaemonConfig = { ...known, ...said, tenant, identity, paused: false };
+  const kind = kindAt(config.project, ground);
+  if (kind !== 'directory')
+    throw usage(
+      new Error(`--project ${config.project}: ${kind === null ? 'is not there' : `is no folder but a ${kind}`}`),
+    );
+  return parseDaemonConfig(daemonConfigText(config), places.config);
+}
+
+function kindAt(path: string, { disk }: Ground) {
+  try {
+    return disk.files.lstat(`${path}/.`)?.kind ?? null;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOTDIR') return 'file';
+    throw error;
+  }
+}
+
+/** From the launcher to the tray or back: never both. Whoever had it sees that it is not its own any more. */
+async function handOver(before: DaemonConfig, places: DaemonPlaces, ground: Ground): Promise<void> {
+  const { disk, random } = ground;
+  writeDaemonConfig(disk, random, places, { ...before, paused: true });
+  await endDaemon(places, 'another launcher', holderOf(disk, places), realClock);
+  if (before.owner === 'launcher') await ground.service(before).uninstall();
+}
+
+/** What was started goes on to run; that it would end with the login is said, and is a failure. */
+async function lingering(config: DaemonConfig, service: DaemonService, asked: InstallArgs, io: Io): Promise<number> {
+  const { path } = await service.print();
+  try {
+    await service.enableLinger();
+  } catch (error) {
+    said(config, { path, lingers: false }, asked, io);
+    const why = error instanceof Error ? error.message : String(error);
+    const then = 'it runs, and ends when you log out: run `loginctl enable-linger` yourself, or as root for this user';
+    io.err(`hivebar daemon: ${printable(`${why}: ${then}`)}\n`);
+    return 1;
+  }
+  return said(config, { path, lingers: true }, asked, io);
+}
+
+interface Done {
+  readonly path: string | null;
+  readonly lingers: boolean | null;
+}
+
+function said(config: DaemonConfig, { path, lingers }: Done, { json }: InstallArgs, io: Io): number {
+  const name = joinedName(config);
+  const { project, owner, address, upstream } = config;
+  if (json) {
+    io.out(
+      `${printableJson(JSON.stringify({ name, address, project, upstream, owner, unit: path, linger: lingers }))}\n`,
+    );
+    return 0;
+  }
+  const by =
+    path === null ? 'the tray program starts it, as soon as it runs' : `it runs, now and at every login, by ${path}`;
+  io.out(`${printable(`${name}: installed for ${address}, bound to ${project}; ${by}`)}\n`);
+  return 0;
+}

@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util';
+import { printable, printableJson } from '../../printable.ts';
+import type { Io } from '../command.ts';
+import { usage } from '../outcome.ts';
+import { groundOf } from './ground.ts';
+import { type DaemonRow, daemonRows } from './rows.ts';
+import { spanOf } from './status.ts';
+
+const HEAD = ['NAME', 'OWNER', 'STATE', 'MACHINE', 'PENDING', 'DRAINED', 'LAST ERROR', 'UNIT', 'PROJECT'];
+
+/** `daemon list`: every daemon that is installed here, and what it does. @throws Fault `usage` */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const json = jsonIn(args);
+  const rows = await daemonRows(groundOf(io));
+  if (json) io.out(`${printableJson(JSON.stringify(rows.map(wireOf)))}\n`);
+  else if (rows.length === 0) io.out('no daemon is installed: see hivebar daemon install\n');
+  else for (const line of linesOf(rows)) io.out(`${printable(line)}\n`);
+  return 0;
+}
+
+function jsonIn(args: readonly string[]): boolean {
+  try {
+    return parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } }).values.json;
+  } catch (error) {
+    throw usage(error);
+  }
+}
+
+function linesOf(rows: readonly DaemonRow[]): readonly string[] {
+  const good = rows.flatMap((row) => (row.is === 'good' ? [cellsOf(row)] : []));
+  const table = [HEAD, ...good];
+  const widths = HEAD.map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0)));
+  const aligned = table.map((cells) =>
+    cells
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  const bad = rows.flatMap((row) => (row.is === 'bad' ? [`${row.name}: ${row.why}`] : []));
+  return [...(good.length === 0 ? [] : aligned), ...bad];
+}
+
+type Good = Extract<DaemonRow, { is: 'good' }>;
+
+function cellsOf({ name, config, life, status, unit }: Good): readonly string[] {
+  const state = status === null ? life : (status.degraded ?? status.taxonomy);
+  const pending = status === null ? '-' : `${status.pending.fresh ? '' : '~'}${status.pending.count}`;
+  return [
+    ...[name, config.owner, state, status?.fsm ?? '-', pending],
+    status === null ? '-' : spanOf(status.drain_age_s),
+    ...[status?.last_error_class ?? '-', unit, config.project],
+  ];
+}
+
+/** A row for a script; numbers in seconds. */
+function wireOf(row: DaemonRow): object {
+  if (row.is === 'bad') return { name: row.name, error: row.why };
+  const { name, config, life, status, unit } = row;
+  const { tenant, identity, address, project, surface, upstream, owner, paused } = config;
+  return {
+    ...{ name, tenant, identity, address, project, surface, upstream, owner, paused, life, unit },
+    pid: status?.pid ?? null,
+    taxonomy: status?.taxonomy ?? null,
+    fsm: status?.fsm ?? null,
+    degraded: status?.degraded ?? null,
+    pending: status?.pending.count ?? null,
+    pending_fresh: status?.pending.fresh ?? null,
+    drain_age_s: status?.drain_age_s ?? null,
+    last_error_class: status?.last_error_class ?? null,
+  };
+}

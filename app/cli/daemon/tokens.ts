@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import {
+  type DaemonConfig,
+  type DaemonPlaces,
+  LOCAL,
+  readDaemonToken,
+  writeDaemonToken,
+} from '../../../core/link/index.ts';
+import { Fault } from '../../../core/model/index.ts';
+import {
+  clearStamps,
+  type Disk,
+  errnoOf,
+  ioFault,
+  ownDirs,
+  pendingDirOf,
+  readPrivate,
+  writeAtomically,
+} from '../../../core/state/index.ts';
+import type { Io } from '../command.ts';
+import { checkTokenFile } from '../service-token.ts';
+import type { Ground } from './ground.ts';
+import type { InstallArgs } from './install-args.ts';
+
+const MOST_BYTES = 64 * 1024;
+
+/**
+ * The tokens of a daemon and of its surface: of the local hive minted once, of another upstream taken over from files.
+ * @throws Fault `unreadable` for a token file that others may read, `daemon-config` for one without a token
+ */
+export function writeTokens(
+  { upstream }: DaemonConfig,
+  { observeFile, actFile }: Pick<InstallArgs, 'observeFile' | 'actFile'>,
+  before: DaemonConfig | null,
+  { observeToken, actToken }: DaemonPlaces,
+  ground: Ground,
+): void {
+  const { disk, random } = ground;
+  for (const [path, from] of [
+    [observeToken, observeFile],
+    [actToken, actFile],
+  ] as const) {
+    if (from !== null) writeAtomically(disk, random, path, `${tokenIn(from, ground)}\n`);
+    else if (before?.upstream !== upstream) remove(disk, path); // one upstream's token is nothing to another
+    if (from === null && upstream === LOCAL && readDaemonToken(disk, path) === null)
+      writeDaemonToken(disk, random, path);
+  }
+}
+
+function remove({ files }: Disk, path: string): void {
+  try {
+    files.unlink(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw ioFault(error, path, 'unwritable');
+  }
+}
+
+function tokenIn(path: string, { disk }: Ground): string {
+  checkTokenFile(disk, path);
+  const bytes = readPrivate(disk, path, MOST_BYTES);
+  const token = bytes === null ? '' : Buffer.from(bytes).toString('utf8').trim();
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new Fault('unreadable', `${path} holds no token: one word, and nothing else`, { is: 'machine', key: 'token' });
+}
+
+/** What a hook was told of the local hive says nothing of another upstream. */
+export function forgetQuiet({ address, upstream }: DaemonConfig, { env }: Io): void {
+  if (upstream === LOCAL) return;
+  clearStamps(pendingDirOf(join(ownDirs({ ...env }).state, 'hivebar.sqlite')), [address]);
+}

@@ -1,0 +1,62 @@
+import { askLink, type DaemonPlaces } from '../../core/link/index.ts';
+import type { Clock } from '../../core/ports/index.ts';
+import type { Target } from './daemon-holder.node.ts';
+
+/** How it ended; `stayed`: it did not. */
+export type DaemonEnd = 'was-gone' | 'asked' | 'terminated' | 'killed' | 'stayed';
+
+/** What a daemon is given for each of the ways (persona daemon, contract 5). */
+export const PATIENCE = { askedMs: 5000, terminatedMs: 2000, killedMs: 2000 } as const;
+
+/** A little less than it is given, so that one that needs all of it still ends well. */
+const DEADLINE_MS = 4500;
+const LOOK_EVERY_MS = 20;
+const ASK_AGAIN_MS = 100;
+
+/**
+ * Ends a daemon: asks it to, terminates it, kills it, each when the one before did not help in time.
+ * @param reason `wrap`, `archive`, `destroy` or what else it is to say to its upstream
+ */
+export async function endDaemon(
+  places: Pick<DaemonPlaces, 'socket' | 'token'>,
+  reason: string,
+  target: Target,
+  clock: Clock,
+): Promise<DaemonEnd> {
+  if (target.isGone()) return 'was-gone';
+  const over = new AbortController();
+  const asking = ask(places, reason, clock, over.signal);
+  try {
+    if (await isGoneWithin(PATIENCE.askedMs, target, clock)) return 'asked';
+  } finally {
+    over.abort();
+    await asking;
+  }
+  target.signal('SIGTERM');
+  if (await isGoneWithin(PATIENCE.terminatedMs, target, clock)) return 'terminated';
+  target.signal('SIGKILL');
+  return (await isGoneWithin(PATIENCE.killedMs, target, clock)) ? 'killed' : 'stayed';
+}
+
+/** Again while it is just starting, and so has no socket yet. */
+async function ask(
+  places: Pick<DaemonPlaces, 'socket' | 'token'>,
+  reason: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const request = { verb: 'shutdown', reason, deadlineMs: DEADLINE_MS } as const;
+  while (!signal.aborted) {
+    const { is } = await askLink(places, request, { timeoutMs: PATIENCE.askedMs, signal });
+    if (is === 'answered') return;
+    await clock.sleep(ASK_AGAIN_MS, signal);
+  }
+}
+
+async function isGoneWithin(ms: number, target: Target, clock: Clock): Promise<boolean> {
+  const never = new AbortController().signal;
+  for (const until = clock.monotonic() + ms; ; await clock.sleep(LOOK_EVERY_MS, never)) {
+    if (target.isGone()) return true;
+    if (clock.monotonic() >= until) return false;
+  }
+}

@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { askLink, type DaemonConfig, type DaemonPlaces, type DaemonStatus } from '../../core/link/index.ts';
+import { type DaemonHome, daemonHome } from '../kit/daemon-process.ts';
+import { runCli } from '../kit/process.ts';
+import { supervise } from '../kit/supervisor.ts';
+import { until } from '../kit/until.ts';
+import { referenceUpstream } from '../kit/upstream/index.ts';
+import { type UserSystemd, userSystemd } from '../kit/user-systemd.ts';
+
+const homeOf = ({ env }: DaemonHome): string => env.HOME ?? '';
+const system = (home: DaemonHome, fails?: string): UserSystemd => userSystemd(homeOf(home), fails);
+
+function hivebar(home: DaemonHome, systemd: UserSystemd, words: readonly string[], env = {}) {
+  return runCli(['daemon', ...words], { env: { ...home.env, ...systemd.env, ...env } });
+}
+
+const ada = (home: DaemonHome, ...more: readonly string[]): readonly string[] => [
+  ...['install', '--tenant', 'acme', '--identity', 'ada', '--project', home.project],
+  ...more,
+];
+
+const configAt = ({ config }: DaemonPlaces): DaemonConfig => JSON.parse(readFileSync(config, 'utf8'));
+
+async function statusOf(places: DaemonPlaces): Promise<DaemonStatus | null> {
+  const asked = await askLink(places, { verb: 'status' }, { timeoutMs: 5000 });
+  return asked.is === 'answered' ? asked.answer : null;
+}
+
+describe('hivebar daemon install', () => {
+  test('persona daemon check 17: the unit is started and the user lingers', async () => {
+    using home = daemonHome();
+    const systemd = system(home);
+    const done = await hivebar(home, systemd, ada(home));
+    assert.equal(done.code, 0, done.stderr);
+    assert.match(done.stdout, /^acme-ada: installed for ada, bound to .*project; it runs, now and at every login/);
+    assert.deepEqual(systemd.said, [
+      'systemctl --user daemon-reload',
+      'systemctl --user reenable prism-daemon-acme-ada.service',
+      'systemctl --user restart prism-daemon-acme-ada.service',
+      'loginctl enable-linger',
+    ]);
+  });
+
+  test('persona daemon check 17: a user who may not linger is told the command, and it is no success', async () => {
+    using home = daemonHome();
+    const done = await hivebar(home, system(home, 'linger'), ada(home));
+    assert.equal(done.code, 1);
+    assert.match(
+      done.stderr,
+      /loginctl enable-linger: ended with 1: Access denied: it runs, and ends when you log out/,
+    );
+    const none = await runCli(['daemon', ...ada(home, '--json')], {
+      env: { ...home.env, ...system(home, 'linger').env },
+    });
+    assert.deepEqual([none.code, JSON.parse(none.stdout).linger], [1, false]);
+  });
+
+  test('what it writes down: names made once, the truth and two tokens, private', async () => {
+    using home = daemonHome();
+    const systemd = system(home);
+    const words = ['install', '--tenant', 'Acme Corp.', '--identity', 'Zoë', '--project', home.project];
+    const done = await hivebar(home, systemd, [...words, '--surface', 'codex', '--wake-idle', '--autonomy', 'high']);
+    assert.equal(done.code, 0, done.stderr);
+    const places = home.places('zoe', 'acme-corp');
+    assert.deepEqual(configAt(places), {
+      surface: 'codex',
+      autonomy: 'high',
+      upstream: 'local',
+      wakeIdle: true,
+      owner: 'launcher',
+      shim: null,
+      installDeps: false,
+      activateVenv: false,
+      address: 'Zoë',
+      project: home.project,
+      tenant: 'acme-corp',
+      identity: 'zoe',
+      paused: false,
+    });
+    const tokens = [places.observeToken, places.actToken].map((path) => readFileSync(path, 'utf8'));
+    for (const token of tokens) assert.match(token, /^[0-9a-f]{64}\n$/);
+    assert.notEqual(tokens[0], tokens[1]);
+    const modes = [places.dir, places.config, places.observeToken, places.actToken].map(
+      (path) => statSync(path).mode & 0o777,
+    );
+    assert.deepEqual(modes, [0o700, 0o600, 0o600, 0o600]);
+    const unit = systemd.unit('prism-daemon-acme-corp-zoe') ?? '';
+    assert.ok(unit.includes(`"--tenant" "acme-corp" "--identity" "zoe" "--project" "${home.project}"`), unit);
+    assert.ok(!tokens.some((token) => unit.includes(token.trim())));
+  });
+
+  test('again: what is not said stays, tokens too, and one that runs as it should is left alone', async () => {
+    using home = daemonHome();
+    const systemd = system(home);
+    await hivebar(home, systemd, ada(home, '--persona', 'ada@hive', '--wake-idle'));
+    const places = home.places('ada');
+    const before = [places.config, places.observeToken, places.actToken].map((path) => readFileSync(path, 'utf8'));
+    const again = await hivebar(home, systemd, ['install', '--tenant', 'acme', '--identity', 'ada']);
+    assert.equal(again.code, 0, again.stderr);
+    assert.deepEqual(
+      [places.config, places.observeToken, places.actToken].map((path) => readFileSync(path, 'utf8')),
+      before,
+    );
+    const restarts = (): number => systemd.said.filter((call) => call.includes(' restart ')).length;
+    assert.equal(restarts(), 1);
+    await hivebar(home, systemd, [...ada(home), '--no-wake-idle']);
+    assert.deepEqual([configAt(places).wakeIdle, configAt(places).address, restarts()], [false, 'ada@hive', 2]);
+  });
+
+  test('a second pair with the same joined name is refused, and nothing of the first is touched', async () => {
+    using home = daemonHome();
+    const systemd = system(home);
+    const install = ['install', '--project', home.project];
+    await hivebar(home, systemd, [...install, '--tenant', 'a-b', '--identity', 'c']);
+    const places = home.places('c', 'a-b');
+    const before = readFileSync(places.config, 'utf8');
+    const second = await hivebar(home, systemd, [...install, '--tenant', 'a', '--identity', 'b-c']);
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, /would be called a-b-c, and so is the tenant a-b with the identity c/);
+    assert.equal(readFileSync(places.config, 'utf8'), before);
+  });
+
+  test('a launcher that does not start it leaves nothing behind', async () => {
+    using home = daemonHome();
+    const systemd = system(home, 'restart');
+    const done = await hivebar(home, systemd, ada(home));
+    assert.equal(done.code, 1);
+    assert.match(done.stderr, /restart prism-daemon-acme-ada.service: ended with 1: Access denied/);
+    assert.deepEqual([systemd.unit('prism-daemon-acme-ada'), existsSync(home.places('ada').dir)], [null, false]);
+  });
+
+  test('bad input is said, and nothing is written', async () => {
+    using home = daemonHome();
+    const systemd = system(home);
+    const file = join(homeOf(home), 'file');
+    writeFileSync(file, 'x'.repeat(20), { mode: 0o644 });
+    const pair = ['install', '--tenant', 'acme', '--identity', 'ada'];
+    for (const [words, code, message] of [
+      [pair, 2, /--project is missing/],
+      [[...pair, '--project', file], 2, /is no folder but a file/],
+      [[...pair, '--project', '/no/such/folder'], 2, /is not there/],
+      [['install', '--tenant', '—', '--identity', 'ada', '--project', home.project], 2, /no slug .* can be made of it/],
+      [ada(home, '--surface', 'vscode'), 2, /must be claude-code, codex, fallback/],
+      [ada(home, '--by', 'cron'), 2, /must be launcher or tray/],
+      [ada(home, '--system'), 2, /belongs to a user, never to the system/],
+      [ada(home, '--upstream', 'http://example.org'), 2, /must be local, an https or wss URL/],
+      [ada(home, '--upstream', 'https://example.org'), 2, /its token is missing/],
+      [ada(home, '--upstream', 'https://example.org', '--token-file', file), 1, /has mode 0644, .*chmod 600/],
+      [ada(home, '--token-file', file), 2, /minted here/],
+      [ada(home, '--', 'shim'), 2, /by its absolute path/],
+    ] as const) {
+      const ran = await hivebar(home, systemd, words);
+      assert.equal(ran.code, code, `${words.join(' ')}\n${ran.stderr}`);
+      assert.match(ran.stderr, message);
+    }
+    assert.deepEqual([systemd.said, existsSync(join(home.dir, 'daemons', 'acme-ada', 'daemon.json'))], [[], false]);
+  });
+
+  test('a socket path that is too long is said before anything is written', async () => {
+    using home = daemonHome();
+    const systemd = system(home);
+    const deep = join(home.dir, 'd'.repeat(60));
+    const ran = await hivebar(home, systemd, ada(home), { HIVEBAR_HOME: deep });
+    assert.equal(ran.code, 1);
+    assert.match(ran.stderr, /ipc_bind_failed: .* bytes, a socket can have 103/);
+    assert.deepEqual([existsSync(deep), systemd.said], [false, []]);
+  });
+
+  test('for another upstream its tokens are taken over, and are not in the unit', async () => {
+    using home = daemonHome();
+    await using up = await referenceUpstream();
+    const persona = up.persona('acme', 'ada');
+    const systemd = system(home);
+    const file = (name: string, token: string): string => {
+      const path = join(homeOf(home), name);
+      writeFileSync(path, `${token}\n`, { mode: 0o600 });
+      chmodSync(path, 0o600);
+      return path;
+    };
+    const tokens = ['--token-file', file('o', persona.observe), '--act-token-file', file('a', persona.act)];
+    const done = await hivebar(home, systemd, ada(home, '--upstream', up.url, ...tokens));
+    assert.equal(done.code, 0, done.stderr);
+    await using supervisor = supervise(systemd.unit('prism-daemon-acme-ada') ?? '', home.env);
+    await until('it is registered', () => up.recording.received('hello').length === 1);
+    assert.doesNotMatch(systemd.unit('prism-daemon-acme-ada') ?? '', new RegExp(persona.observe));
+    assert.equal(supervisor.starts, 1);
+    // Back to the local hive, which has never seen them.
+    await hivebar(home, systemd, ada(home, '--upstream', 'local'));
+    assert.match(readFileSync(home.places('ada').observeToken, 'utf8'), /^[0-9a-f]{64}\n$/);
+    assert.notEqual(readFileSync(home.places('ada').actToken, 'utf8').trim(), persona.act);
+  });
+
+  test('print says the unit, and writes nothing', async () => {
+    using home = daemonHome();
+    const systemd = system(home);
+    const printed = await hivebar(home, systemd, ada(home, '--print'));
+    assert.equal(printed.stderr, `it would be ${systemd.unitPath('prism-daemon-acme-ada')}\n`);
+    assert.match(printed.stdout, /\nSyslogIdentifier=prism-daemon-acme-ada\n/);
+    assert.deepEqual([existsSync(home.dir), systemd.said], [false, []]);
+  });
+
+  test('uninstall takes it all back, except that the user lingers; --keep leaves the truth', async () => {
+    using home = daemonHome();
+    const systemd = system(home);
+    await hivebar(home, systemd, ada(home));
+    const places = home.places('ada');
+    const kept = await hivebar(home, systemd, ['uninstall', 'acme-ada', '--keep']);
+    assert.equal(kept.code, 0, kept.stderr);
+    assert.deepEqual([systemd.unit('prism-daemon-acme-ada'), configAt(places).paused], [null, true]);
+    assert.ok(existsSync(places.actToken));
+    await hivebar(home, systemd, ['install', '--tenant', 'acme', '--identity', 'ada']);
+    assert.equal(configAt(places).paused, false);
+    const gone = await hivebar(home, systemd, ['uninstall', 'acme-ada']);
+    assert.equal(gone.code, 0, gone.stderr);
+    assert.deepEqual([systemd.unit('prism-daemon-acme-ada'), existsSync(places.dir)], [null, false]);
+    assert.ok(!systemd.said.some((call) => call.includes('disable-linger')));
+    assert.match(
+      (await hivebar(home, systemd, ['uninstall', 'acme-ada'])).stderr,
+      /no daemon of that name is installed/,
+    );
+  });
+});
+
+test('persona daemon check 2: three personas are three units, three processes, three sockets; a kill concerns one', async () => {
+  using home = daemonHome();
+  const systemd = system(home);
+  const names = ['ada', 'bo', 'cy'];
+  for (const identity of names) {
+    const words = ['install', '--tenant', 'acme', '--identity', identity, '--project', home.project];
+    assert.equal((await hivebar(home, systemd, words)).code, 0);
+  }
+  assert.deepEqual(
+    readdirSync(join(homeOf(home), '.config/systemd/user')).toSorted(),
+    names.map((identity) => `prism-daemon-acme-${identity}.service`),
+  );
+  await using stack = new AsyncDisposableStack();
+  for (const identity of names) stack.use(supervise(systemd.unit(`prism-daemon-acme-${identity}`) ?? '', home.env));
+  const pids = async (): Promise<readonly number[]> => {
+    const all = await Promise.all(names.map((identity) => statusOf(home.places(identity))));
+    return all.flatMap((status) => (status === null ? [] : [status.pid]));
+  };
+  const settled = async (fits: (all: readonly number[]) => boolean): Promise<readonly number[]> => {
+    for (let all = await pids(); ; all = await pids()) if (all.length === 3 && fits(all)) return all;
+  };
+  const before = await settled(() => true);
+  assert.equal(new Set(before).size, 3);
+  assert.equal(new Set(names.map((identity) => statSync(home.places(identity).socket).ino)).size, 3);
+  process.kill(before[0] ?? 0, 'SIGKILL');
+  const after = await settled(([first]) => first !== before[0]);
+  assert.deepEqual(after.slice(1), before.slice(1));
+});
+
+test('persona daemon check 18: a second project is refused while the daemon lives, and taken once it is wrapped', async () => {
+  using home = daemonHome();
+  const systemd = system(home);
+  const other = join(homeOf(home), 'other');
+  mkdirSync(other);
+  await hivebar(home, systemd, ada(home));
+  const places = home.places('ada');
+  const unit = systemd.unit('prism-daemon-acme-ada') ?? '';
+  {
+    await using _supervisor = supervise(unit, home.env);
+    for (let status = null; status === null; status = await statusOf(places));
+    const refused = await hivebar(home, systemd, ada(home, '--project', other));
+    assert.equal(refused.code, 1);
+    assert.ok(refused.stderr.includes(`is bound to the project ${home.project} while it runs`), refused.stderr);
+    assert.deepEqual([configAt(places).project, systemd.unit('prism-daemon-acme-ada')], [home.project, unit]);
+    assert.equal((await statusOf(places))?.project, home.project);
+    assert.equal((await hivebar(home, systemd, ['wrap', 'acme-ada'])).code, 0);
+    assert.equal(await statusOf(places), null);
+  }
+  const taken = await hivebar(home, systemd, ada(home, '--project', other));
+  assert.equal(taken.code, 0, taken.stderr);
+  await using _supervisor = supervise(systemd.unit('prism-daemon-acme-ada') ?? '', home.env);
+  let status: DaemonStatus | null = null;
+  while (status === null) status = await statusOf(places);
+  assert.equal(status.project, other);
+});
+
+test('list says what is installed, what it does, and what can not be read', async () => {
+  using home = daemonHome();
+  const systemd = system(home);
+  assert.match((await hivebar(home, systemd, ['list'])).stdout, /no daemon is installed/);
+  await hivebar(home, systemd, ada(home));
+  await hivebar(home, systemd, [
+    'install',
+    '--tenant',
+    'acme',
+    '--identity',
+    'bo',
+    '--project',
+    home.project,
+    '--by',
+    'tray',
+  ]);
+  await hivebar(home, systemd, ['install', '--tenant', 'acme', '--identity', 'cy', '--project', home.project]);
+  await hivebar(home, systemd, ['wrap', 'acme-cy']);
+  mkdirSync(join(home.dir, 'daemons', 'acme-di'), { mode: 0o700 });
+  writeFileSync(join(home.dir, 'daemons', 'acme-di', 'daemon.json'), '{', { mode: 0o600 });
+  await using _running = await home.start({ tenant: 'acme', identity: 'ada' });
+  const { stdout } = await hivebar(home, systemd, ['list', '--json']);
+  const rows = JSON.parse(stdout) as Record<string, unknown>[];
+  assert.deepEqual(
+    rows.map(({ name, owner, life, unit, fsm }) => [name, owner, life, unit, fsm]),
+    [
+      ['acme-ada', 'launcher', 'runs', 'active', 'DISCONNECTED'],
+      ['acme-bo', 'tray', 'gone', 'tray', null],
+      ['acme-cy', 'launcher', 'paused', 'active', null],
+      ['acme-di', undefined, undefined, undefined, undefined],
+    ],
+  );
+  assert.match(String(rows[3]?.error), /is no JSON object/);
+  const table = (await hivebar(home, systemd, ['list'])).stdout;
+  assert.match(table, /^NAME {6}OWNER .*\nacme-ada {2}launcher +(restarting|failed) +DISCONNECTED .*active/);
+  const removed = await hivebar(home, systemd, ['destroy', 'acme-di']);
+  assert.equal(removed.code, 0, removed.stderr);
+  assert.equal(existsSync(join(home.dir, 'daemons', 'acme-di')), false);
+});
