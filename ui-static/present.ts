@@ -20,7 +20,19 @@ export interface Card {
 }
 
 /** The small marks of a card, in their order. Only those that have words stand on it: of a hundred cards each byte counts. */
-export const MARKS = ['urgent', 'low', 'held', 'warned', 'agent', 'daemon', 'error', 'muted', 'hidden', 'id'] as const;
+export const MARKS = [
+  'urgent',
+  'low',
+  'held',
+  'warned',
+  'agent',
+  'daemon',
+  'drain',
+  'error',
+  'muted',
+  'hidden',
+  'id',
+] as const;
 
 const WORDS = {
   ...{ up: 'Up', stalled: 'Up, stalled', failing: 'Up, failing', down: 'Down' },
@@ -74,13 +86,13 @@ export function cardOf(persona: PersonaWire, now: number): Card {
 function readerWords({ agent, agentReason, daemon }: PersonaWire, now: number): Slots {
   if (daemon === null) {
     const words = agentReason === 'drain-stalled' ? 'Drain stalled' : `Agent ${agent}`;
-    return { agent: agent === 'gone' || agent === 'stalled' ? words : null, daemon: null, error: null };
+    return { agent: agent === 'gone' || agent === 'stalled' ? words : null, daemon: null, drain: null, error: null };
   }
   const why = agentReason?.replaceAll('-', ' ') ?? null;
-  const idle = spanOf(now - Date.parse(daemon.drainedAt));
   return {
     agent: why === null ? null : `${why.charAt(0).toUpperCase()}${why.slice(1)}`,
-    daemon: `${daemon.fsm}, ${daemon.taxonomy}, nothing fetched for ${idle}`,
+    daemon: `${daemon.fsm}, ${daemon.taxonomy}`,
+    drain: `Nothing fetched for ${spanOf(now - Date.parse(daemon.drainedAt))}`,
     error: daemon.lastErrorClass === null ? null : `Last error ${daemon.lastErrorClass}`,
   };
 }
@@ -215,6 +227,7 @@ export function summaryOf({ totals, causes, decisions, version, notifications, p
   const unread = numberOf(totals.unread, totals.unreadIs);
   const pending = totals.personas - totals.up - totals.down;
   const hidden = personas.length - totals.personas;
+  const stalled = personas.filter(({ agent, hidden }) => agent === 'stalled' && !hidden).length;
   const trouble = totals.down > 0 || causes.length > 0;
   const decide = decisions.length > 0 ? `${decisions.length} to decide` : null;
   const badge = (totals.unread ?? 0) > 0 ? `(${unread}) ` : '';
@@ -226,7 +239,7 @@ export function summaryOf({ totals, causes, decisions, version, notifications, p
       totalUrgent: totals.urgent === null ? '–' : String(totals.urgent),
       totalUp: String(totals.up),
       totalDown: String(totals.down),
-      sentence: sentenceOf(totals, pending, causes.length, hidden),
+      sentence: sentenceOf(totals, pending, causes.length, hidden, stalled),
       paused: notifications.pausedUntil === null ? null : pausedText(notifications.pausedUntil),
       decide,
       version: `Hivebar ${version}`,
@@ -234,11 +247,18 @@ export function summaryOf({ totals, causes, decisions, version, notifications, p
   };
 }
 
-function sentenceOf({ personas, down }: StatusWire['totals'], pending: number, causes: number, hidden: number): string {
+function sentenceOf(
+  { personas, down }: StatusWire['totals'],
+  pending: number,
+  causes: number,
+  hidden: number,
+  stalled: number,
+): string {
   if (personas === 0 && hidden > 0) return causes > 0 ? 'Something needs attention' : 'All inboxes are hidden';
   if (personas === 0) return causes > 0 ? 'Nobody can be watched now' : 'Nobody is watched yet';
   const all = personas === 1 ? 'The one inbox' : `All ${personas} inboxes`;
   if (down === 0 && causes > 0) return 'Something needs attention';
+  if (down === 0 && stalled > 0) return `${stalled} of ${personas} ${personas === 1 ? 'inbox' : 'inboxes'} stalled`;
   if (down === 0) return pending === personas ? 'Looking for the first time' : `${all} can be read`;
   return down === personas ? `${all} ${personas === 1 ? 'is' : 'are'} down` : `${down} of ${personas} inboxes down`;
 }

@@ -153,7 +153,8 @@ describe('a persona daemon', () => {
   test('stalled is a look of its own, and stands before who only has unread mail', () => {
     const card = cardOf(personaOf('ada', { daemon, unread: 3, ...stalled }), at);
     assert.deepEqual([card.look, card.slots.state, card.slots.agent], ['stalled', 'Up, stalled', 'Drain stalled']);
-    assert.equal(card.slots.daemon, 'CONNECTED, sleeping, nothing fetched for 12 min');
+    assert.equal(card.slots.daemon, 'CONNECTED, sleeping');
+    assert.equal(card.slots.drain, 'Nothing fetched for 12 min');
     assert.equal(card.slots.error, null);
     const bo = personaOf('bo', { daemon, unread: 3, ...stalled });
     assert.deepEqual(
