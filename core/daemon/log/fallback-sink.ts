@@ -26,48 +26,38 @@ interface Live {
 export function createSink({ first, fallback, clock, notice }: SinkNeeds): LogSink {
   let again: Disposable | null = null;
   let isClosed = false;
-  let live = openFirst();
+  let live: Live | null = null;
 
-  function opened(open: OpenOutlet, failed: (unwritten: Unwritten, name: string) => void): Live | null {
-    let outlet: Outlet;
+  /** Whoever comes now is the one that writes. */
+  function use(open: OpenOutlet, failed: (unwritten: Unwritten, name: string) => void): void {
     try {
-      outlet = open();
+      const outlet = open();
+      const queue = createQueue(outlet, (unwritten) => {
+        void outlet.close();
+        failed(unwritten, outlet.name);
+      });
+      live = { outlet, queue };
     } catch (error) {
       failed({ why: error instanceof Error ? error : new Error(String(error)), records: [] }, 'log');
-      return null;
     }
-    const queue = createQueue(outlet, (unwritten) => {
-      void outlet.close();
-      failed(unwritten, outlet.name);
-    });
-    return { outlet, queue };
   }
 
-  function openFirst(): Live | null {
-    let instead: Live | null = null;
-    const fell = (unwritten: Unwritten, name: string): void => {
-      instead = openFallback(unwritten, name);
-      live = instead;
-    };
-    return opened(first, fell) ?? instead;
-  }
-
-  function openFallback({ why, records }: Unwritten, name: string): Live | null {
+  function fallBack({ why, records }: Unwritten, name: string): void {
     if (!isClosed) again = clock.after(AGAIN_MS, backToFirst);
-    const second = opened(fallback, () => {
+    use(fallback, () => {
       live = null; // nobody is left to tell; the first one is tried again
     });
-    second?.queue.put(notice(name, why));
-    for (const record of records) second?.queue.put(record);
-    return second;
+    live?.queue.put(notice(name, why));
+    for (const record of records) live?.queue.put(record);
   }
 
   function backToFirst(): void {
     const before = live;
-    live = openFirst();
+    use(first, fallBack);
     void before?.queue.idle().then(() => before.outlet.close());
   }
 
+  use(first, fallBack);
   return {
     put: (record) => live?.queue.put(record),
     async [Symbol.asyncDispose]() {
