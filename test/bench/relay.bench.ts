@@ -1,11 +1,11 @@
 import { fstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import { startNatsServer } from '../kit/nats-server.ts';
 import { bench, ms, quantile } from './harness.ts';
-import { fileText, startTray, temporary, until } from './rig.ts';
+import { fileText, post, startTray, temporary, until } from './rig.ts';
 
 export const benches = [bench('push on A -> line in the event file of B, over NATS, p50', '<= 10 ms', pushToLine)];
 
@@ -19,7 +19,8 @@ async function pushToLine() {
   await using trayB = await startTray(b);
   const agent = new Agent({ keepAlive: true });
   const path = join(b, 'hivebar', 'events', 'events.bo.ndjson');
-  const send = (text: string): Promise<void> => post(agent, trayA.port, trayA.token, text);
+  const send = (content: string): Promise<number> =>
+    post(trayA.port, trayA.token, '/api/send', { to: 'bo', from: 'ada', content }, agent);
   await send('first');
   await until('the first line', () => (fileText(path) ?? '').includes('first'));
   const fd = openSync(path, 'r');
@@ -67,15 +68,4 @@ async function roundTrip(url: string, token: string): Promise<number> {
   }
   await Promise.all([one.close(), other.close()]);
   return quantile(took, 0.5);
-}
-
-function post(agent: Agent, port: number, token: string, content: string): Promise<void> {
-  const body = JSON.stringify({ to: 'bo', from: 'ada', content });
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-    const asked = request({ agent, host: '127.0.0.1', port, path: '/api/send', method: 'POST', headers }, (answer) => {
-      answer.resume().on('end', () => resolve());
-    });
-    asked.on('error', reject).end(body);
-  });
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { type Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -109,9 +109,13 @@ export function fileText(path: string): string | null {
 }
 
 /** Waits until `look` gives something. @throws after `ms` */
-export async function until<T>(what: string, look: () => T | null | undefined | false, ms = 20_000): Promise<T> {
+export async function until<T>(
+  what: string,
+  look: () => T | null | undefined | false | Promise<T | null | undefined | false>,
+  ms = 20_000,
+): Promise<T> {
   for (const end = performance.now() + ms; performance.now() < end; await sleep(2)) {
-    const found = look();
+    const found = await look();
     if (found !== null && found !== undefined && found !== false) return found;
   }
   throw new Error(`${what} did not come within ${ms} ms`);
@@ -145,7 +149,7 @@ export function mib(value: number): string {
 }
 
 /** POST of JSON to a tray process; resolves with the moment its answer was whole. */
-export function post(port: number, token: string, path: string, body: object): Promise<number> {
+export function post(port: number, token: string, path: string, body: object, agent?: Agent): Promise<number> {
   const text = JSON.stringify(body);
   const headers = {
     'content-type': 'application/json',
@@ -153,7 +157,7 @@ export function post(port: number, token: string, path: string, body: object): P
     'content-length': Buffer.byteLength(text),
   };
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, (response) => {
+    const sent = request({ agent, host: '127.0.0.1', port, path, method: 'POST', headers }, (response) => {
       response.resume().on('end', () => {
         if (response.statusCode === 200) resolve(performance.now());
         else reject(new Error(`${path} answered ${response.statusCode}`));
