@@ -8,6 +8,7 @@ import {
   ownDaemonPlaces,
   ownSurroundings,
 } from '../../../core/link/index.ts';
+import { Fault } from '../../../core/model/index.ts';
 import { realDisk } from '../../../core/state/index.ts';
 import type { Io } from '../command.ts';
 import { usage } from '../outcome.ts';
@@ -29,7 +30,7 @@ const WHICH = { tenant: { type: 'string' }, identity: { type: 'string' }, json: 
  * A joined name is looked up among what was installed; one that was not is named with both flags.
  *
  * @param verb for messages @param more further flags of the verb
- * @throws Fault `usage`
+ * @throws Fault `usage`; `daemon-config` when what was installed can not be read
  */
 export function whichDaemon(
   verb: string,
@@ -48,7 +49,7 @@ export function whichDaemon(
     const daemon = named(joined, values.tenant, values.identity) ?? installed(verb, joined, io);
     return { daemon, places: ownDaemonPlaces(daemon, io.env), flags: values };
   } catch (error) {
-    throw usage(error);
+    throw error instanceof Fault ? error : usage(error);
   }
 }
 
@@ -71,6 +72,6 @@ function installed(verb: string, joined: string | undefined, io: Io): DaemonName
     throw new Error(`${joined}: no daemon of that name is installed; say --tenant and --identity, or see daemon list`);
   }
   if (another !== undefined) throw new Error(`daemon ${verb}: which? ${fitting.map(({ name }) => name).join(', ')}`);
-  if (one.is === 'bad') throw new Error(one.why);
+  if (one.is === 'bad') throw new Fault('daemon-config', one.why, { is: 'machine', key: `daemon:${one.name}` });
   return one.config;
 }
