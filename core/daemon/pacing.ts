@@ -26,11 +26,12 @@ export function boundaryId({ session, turn, kind }: Boundary): string {
 
 /** Why nothing rings at this boundary; null: nothing speaks against it. */
 export function whyNot(state: MachineState, boundary: Boundary, mono: number): RingWhy | null {
-  const { stopping, fsm, index, outstanding } = state;
+  const { stopping, fsm, index, outstanding, ring: inFlight } = state;
   if (stopping !== null) return 'stopping';
   if (fsm === 'DISCONNECTED') return 'disconnected';
   if (fsm === 'RECONCILING' || index === null || isUnknown(index)) return 'reconciling';
-  if (fsm === 'EMITTING') return 'emitting';
+  // Also one that was handed over on a connection before this one.
+  if (fsm === 'EMITTING' || inFlight !== null) return 'emitting';
   if (index.count === 0) return 'nothing_pending';
   if (outstanding !== null && mono - outstanding.mono < PACE.againMs) return 'outstanding';
   return isSpent(state, boundary, mono) ? 'duplicate_boundary' : null;

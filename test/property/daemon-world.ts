@@ -1,0 +1,484 @@
+import assert from 'node:assert/strict';
+import {
+  atStart,
+  boundaryId,
+  dueMono,
+  type Effect,
+  type Happening,
+  LIMITS,
+  type MachineState,
+  type Output,
+  PACE,
+  type Rules,
+  step,
+  withoutIndex,
+} from '../../core/daemon/index.ts';
+import type { Boundary, BoundaryKind, Fsm } from '../../core/link/index.ts';
+import { freeze } from './pure-step.ts';
+
+const T0 = 1_750_000_000_000;
+const PING_MS = 15_000;
+const DOORBELL = ['kind', 'source', 'timestamp'];
+/** The arrows of contract 3; every state may also fall to DISCONNECTED. */
+const LEGAL: readonly string[] = [
+  'DISCONNECTED>RECONCILING',
+  'RECONCILING>CONNECTED',
+  'CONNECTED>EMITTING',
+  'EMITTING>CONNECTED',
+];
+
+type Frame =
+  | { readonly is: 'pending_changed'; readonly rev: number }
+  | { readonly is: 'drained'; readonly rev: number; readonly remaining: number };
+
+/** What the world does to a daemon; numbers choose among what there is at the moment. */
+export type Deed =
+  | { readonly is: 'pass'; readonly ms: number }
+  /** Time passes and nobody is told: the computer slept, its clock was set, or (frozen) the process stood still. */
+  | { readonly is: 'sleep'; readonly ms: number; readonly isFrozen: boolean }
+  | { readonly is: 'signals'; readonly count: number }
+  | { readonly is: 'drain'; readonly max: number; readonly isTold: boolean }
+  | { readonly is: 'frames'; readonly count: number }
+  | { readonly is: 'welcome'; readonly restarts: boolean }
+  | { readonly is: 'close'; readonly code: number | null; readonly retryAfterMs: number | null }
+  | { readonly is: 'half_open' }
+  | { readonly is: 'garbled' }
+  | { readonly is: 'peek'; readonly how: 'now' | 'old' | 'fails' | 'back' }
+  | { readonly is: 'surface'; readonly takes: boolean }
+  | { readonly is: 'boundary'; readonly kind: BoundaryKind; readonly turn: number }
+  | { readonly is: 'operator' }
+  | { readonly is: 'activity'; readonly agoMs: number }
+  | { readonly is: 'heartbeat'; readonly fails: boolean }
+  | { readonly is: 'index_lost' }
+  /** Something of a connection, a peek or a ring that is over. */
+  | { readonly is: 'ghost'; readonly of: number };
+
+interface Rest {
+  readonly at: number;
+  readonly boundary: string;
+}
+
+/**
+ * A hive, a network, a surface and an agent of the least wit around one machine, and what may never be seen of it. What the
+ * daemon was told is remembered here a second time, in other words than the machine's.
+ */
+export class World {
+  state: MachineState;
+  readonly drained: number[] = [];
+  readonly rings: ('boundary' | 'wake')[] = [];
+  readonly moves = new Set<string>();
+  sent = 0;
+  private readonly rules: Rules;
+  private at = T0;
+  private mono = 1_000;
+  private draws = 0;
+  private asks = 0;
+
+  // The hive.
+  private readonly queue: number[] = [];
+  private rev = 0;
+  private frames: Frame[] = [];
+  private pingMono = 0;
+  private isSilent = false;
+  private readonly past: Happening[] = [];
+
+  // The network and the surface, as the effects made them.
+  private conn: number | null = null;
+  private isWelcome = false;
+  private peek: { readonly id: number; readonly rev: number; readonly count: number } | null = null;
+  private ring: { readonly id: number; readonly ask: number | null; readonly mono: number } | null = null;
+  private heartbeat: { readonly conn: number; readonly seq: number } | null = null;
+  private readonly open = new Set<number>();
+  hasBell = false;
+
+  // What may ring: in the words of the brief.
+  private fsm: Fsm = 'DISCONNECTED';
+  private isReconciled = false;
+  private isOvertaken = false;
+  private heardMono = 0;
+  private mayPend = false;
+  private rung: number | null = null;
+  private readonly rungAt = new Map<string, number>();
+  private asking: Boundary | null = null;
+  private reconciledMono = 0;
+  private drainedMono = 0;
+  private rest: Rest | null = null;
+  private restIfNot: Rest | null = null;
+  isStopped = false;
+
+  constructor(wakeIdle: boolean) {
+    this.rules = freeze({ tenant: 't', identity: 'ada', wakeIdle });
+    this.state = atStart({ at: this.at, mono: this.mono });
+  }
+
+  do(deed: Deed): void {
+    switch (deed.is) {
+      case 'pass':
+        this.pass(deed.ms);
+        break;
+      case 'sleep':
+        this.at += deed.ms;
+        if (deed.isFrozen) this.mono += Math.max(0, deed.ms);
+        this.tell({ is: 'tick' });
+        break;
+      case 'signals':
+        for (let n = 0; n < deed.count; n += 1) {
+          this.sent += 1;
+          this.queue.push(this.sent);
+          this.rev += 1;
+          if (this.isWelcome) this.frames.push({ is: 'pending_changed', rev: this.rev });
+        }
+        break;
+      case 'drain':
+        this.drain(deed.max, deed.isTold);
+        break;
+      case 'frames':
+        for (let n = 0; n < deed.count; n += 1) this.deliver();
+        break;
+      case 'welcome':
+        this.welcome(deed.restarts);
+        break;
+      case 'close':
+        if (this.conn !== null) {
+          const { code, retryAfterMs } = deed;
+          this.gone();
+          this.tell({ is: 'closed', conn: this.connBefore, code, retryAfterMs });
+        }
+        break;
+      case 'half_open':
+        this.isSilent = true;
+        break;
+      case 'garbled':
+        if (this.conn !== null) this.tell({ is: 'garbled', conn: this.conn });
+        break;
+      case 'peek':
+        this.answerPeek(deed.how);
+        break;
+      case 'surface':
+        this.answerRing(deed.takes);
+        break;
+      case 'boundary':
+        this.boundary({ kind: deed.kind, session: 's', turn: String(deed.turn) });
+        break;
+      case 'operator':
+        this.notify(null);
+        break;
+      case 'activity':
+        // As a file is touched: by the wall clock, and told of later.
+        if (this.rest !== null && this.at - deed.agoMs > this.rest.at) this.rest = null;
+        this.restIfNot = null;
+        this.tell({ is: 'activity', touched: this.at - deed.agoMs });
+        break;
+      case 'heartbeat':
+        this.answerHeartbeat(deed.fails);
+        break;
+      case 'index_lost':
+        this.state = withoutIndex(this.state);
+        this.isReconciled = false;
+        this.isOvertaken = true;
+        this.rung = null;
+        break;
+      case 'ghost':
+        if (this.past.length > 0) this.ghost(this.past[deed.of % this.past.length]);
+    }
+  }
+
+  /** From now on everything is well: the daemon gets an hour of it, with a boundary every two minutes. */
+  settle(): void {
+    const perfect = (): void => {
+      this.isSilent = false;
+      for (let n = 0; n < 6; n += 1) {
+        if (this.conn !== null && !this.isWelcome) this.welcome(false);
+        while (this.frames.length > 0) this.deliver();
+        this.answerPeek('now');
+        this.answerHeartbeat(false);
+      }
+    };
+    const agent = (): void => {
+      this.answerRing(true);
+      if (this.hasBell) this.drain(100, true);
+      this.hasBell = false;
+    };
+    this.pass(LIMITS.ringMs);
+    for (let round = 0; round < 30 && !this.isStopped && (round < 2 || this.queue.length > 0); round += 1) {
+      for (let n = 0; n < 24; n += 1) {
+        this.pass(5_000);
+        perfect();
+        agent();
+        perfect();
+      }
+      const rung = this.rings.length;
+      const shouldRing = this.isReconciled && this.queue.length > 0 && this.rung === null && this.ring === null;
+      this.boundary({ kind: 'UserPromptSubmit', session: 'settled', turn: String(round) });
+      if (shouldRing) assert.equal(this.rings.length, rung + 1, 'it waits, nothing is outstanding, and nothing rings');
+      agent();
+      perfect();
+    }
+    assert.equal(this.open.size, 0, 'somebody asked and was not answered');
+    if (!this.isStopped) assert.deepEqual(this.queue, [], 'what waited was at last drained');
+  }
+
+  private pass(ms: number): void {
+    const until = this.mono + ms;
+    for (;;) {
+      const pingDue = this.isWelcome && !this.isSilent ? this.pingMono + PING_MS : Number.POSITIVE_INFINITY;
+      const due = Math.max(this.mono, Math.min(dueMono(this.state), pingDue));
+      if (due > until) break;
+      this.advance(due - this.mono);
+      if (pingDue <= due && this.conn !== null) {
+        this.pingMono = this.mono;
+        this.tell({ is: 'heard', conn: this.conn });
+      } else {
+        this.tell({ is: 'tick' });
+        assert.ok(dueMono(this.state) > this.mono, 'a tick that leaves everything due would be told for ever');
+      }
+    }
+    this.advance(until - this.mono);
+  }
+
+  private advance(ms: number): void {
+    this.at += ms;
+    this.mono += ms;
+  }
+
+  private drain(max: number, isTold: boolean): void {
+    const taken = this.queue.splice(0, max);
+    this.drained.push(...taken);
+    if (taken.length > 0) this.rev += 1;
+    if (this.isWelcome && isTold) this.frames.push({ is: 'drained', rev: this.rev, remaining: this.queue.length });
+  }
+
+  private deliver(): void {
+    const frame = this.isSilent ? undefined : this.frames.shift();
+    if (frame !== undefined && this.conn !== null) this.tell({ ...frame, conn: this.conn });
+  }
+
+  private connBefore = 0;
+
+  private gone(): void {
+    const conn = this.conn ?? this.connBefore;
+    // What was under way is told late, when nobody should listen to it any more.
+    this.past.push(...this.frames.map((frame) => ({ ...frame, conn })), { is: 'heard', conn });
+    this.connBefore = conn;
+    this.conn = null;
+    this.isWelcome = false;
+    this.isSilent = false;
+    this.frames = [];
+    this.isReconciled = false;
+    this.heartbeat = null;
+  }
+
+  private welcome(restarts: boolean): void {
+    if (this.conn === null || this.isWelcome || this.isSilent) return;
+    if (restarts) this.rev = 0; // a hive that began to count anew says so with a new registration
+    this.isWelcome = true;
+    this.pingMono = this.mono;
+    this.tell({
+      ...{ is: 'welcome', conn: this.conn, registration: `r${this.conn}`, heartbeatMs: 30_000, rev: this.rev },
+      ...{ tenant: null, identity: null },
+    });
+  }
+
+  private answerPeek(how: 'now' | 'old' | 'fails' | 'back'): void {
+    const { peek } = this;
+    if (peek === null) return;
+    this.peek = null;
+    if (how === 'fails') this.tell({ is: 'peek_failed', peek: peek.id });
+    else if (how === 'back') this.tell({ is: 'peeked', peek: peek.id, rev: -1, count: 0 });
+    else {
+      const { rev, count } = how === 'old' ? peek : { rev: this.rev, count: this.queue.length };
+      this.learnPending(count);
+      this.tell({ is: 'peeked', peek: peek.id, rev, count });
+    }
+  }
+
+  private learnPending(count: number): void {
+    this.isReconciled = true;
+    if (count > 0) this.mayPend = true;
+    if (count > 0 || this.isOvertaken) return;
+    this.mayPend = false;
+    if (this.rung !== null) this.drainedMono = this.mono;
+    this.rung = null;
+  }
+
+  private answerRing(takes: boolean): void {
+    const { ring } = this;
+    if (ring === null) return;
+    this.ring = null;
+    if (takes) this.hasBell = true;
+    else {
+      this.rung = null;
+      this.rest ??= this.restIfNot;
+    }
+    this.tell({ is: takes ? 'accepted' : 'rejected', ring: ring.id });
+  }
+
+  private answerHeartbeat(fails: boolean): void {
+    const { heartbeat } = this;
+    if (heartbeat === null) return;
+    this.heartbeat = null;
+    this.tell(fails ? { is: 'heartbeat_failed', conn: heartbeat.conn } : { is: 'heartbeat_sent', ...heartbeat });
+  }
+
+  private boundary(boundary: Boundary): void {
+    const id = boundaryId(boundary);
+    const rungMono = this.rungAt.get(id) ?? Number.NEGATIVE_INFINITY;
+    const isTwin = this.mono - rungMono < PACE.boundaryMs && rungMono >= this.drainedMono;
+    const isEnd = boundary.kind === 'Stop' || boundary.kind === 'agent-turn-complete';
+    if (!isEnd || !isTwin) {
+      this.rest = isEnd ? { at: this.at, boundary: id } : null;
+      this.restIfNot = null;
+    }
+    this.asking = boundary;
+    this.notify(boundary);
+    this.asking = null;
+  }
+
+  private notify(boundary: Boundary | null): void {
+    this.asks += 1;
+    this.open.add(this.asks);
+    this.tell({ is: 'notify', ask: this.asks, boundary });
+  }
+
+  /** Only what is over: the live ones have their own deeds. */
+  private ghost(happening: Happening | undefined): void {
+    if (happening === undefined) return;
+    if ('conn' in happening && happening.conn === this.conn) return;
+    if ('peek' in happening && happening.peek === this.peek?.id) return;
+    if ('ring' in happening && happening.ring === this.ring?.id) return;
+    const before = this.state.index;
+    this.tell(happening);
+    if (this.state.index?.is === 'fresh' && before?.is !== 'fresh') assert.fail('a ghost told what is pending');
+  }
+
+  private tell(happening: Happening): void {
+    this.learn(happening);
+    this.draws += 1;
+    const now = { at: this.at, mono: this.mono, draw: (this.draws * 0.37) % 1 };
+    const input = freeze({ ...now, ...happening });
+    const before = freeze(this.state);
+    const output: Output = step(before, input, this.rules);
+    if (happening.is !== 'tick' && happening.is !== 'heard') {
+      if ('conn' in happening || 'peek' in happening || 'ring' in happening) this.past.push(happening);
+      assert.deepEqual(step(before, input, this.rules), output, 'the same input gives the same output');
+      assert.deepEqual(JSON.parse(JSON.stringify(output.state)), output.state, 'a state survives a JSON round trip');
+    }
+    this.state = output.state;
+    for (const effect of output.effects) this.perform(effect, happening);
+    assert.equal(this.state.fsm, this.fsm, 'every change of the state was said');
+    assert.ok(this.state.transitions.length <= 64);
+  }
+
+  /** What an honest listener would know after this, before the machine says what it makes of it. */
+  private learn(told: Happening): void {
+    const isOfNow = !('conn' in told) || told.conn === this.conn;
+    if (!isOfNow) return;
+    if (told.is === 'heard' || told.is === 'welcome' || told.is === 'pending_changed' || told.is === 'drained') {
+      // What comes after the silence was over is no sign of life.
+      if (this.mono - this.heardMono < LIMITS.silenceMs || told.is === 'welcome') this.heardMono = this.mono;
+    }
+    if (told.is === 'pending_changed') this.mayPend = true;
+    if (told.is === 'drained') {
+      this.mayPend = told.remaining > 0;
+      this.rung = null;
+      this.drainedMono = this.mono;
+    }
+    const isOperator = told.is === 'notify' && told.boundary === null;
+    if (told.is === 'pending_changed' || told.is === 'drained' || isOperator) this.isOvertaken = true;
+  }
+
+  private perform(effect: Effect, cause: Happening): void {
+    if (this.isStopped) assert.ok(effect.is === 'answer' || effect.is === 'error', `${effect.is} after the end`);
+    switch (effect.is) {
+      case 'open':
+        assert.equal(this.conn, null, 'a second connection beside the first');
+        this.conn = effect.conn;
+        this.isSilent = false;
+        break;
+      case 'terminate':
+        assert.equal(effect.conn, this.conn ?? this.connBefore);
+        this.gone();
+        break;
+      case 'peek':
+        assert.equal(this.peek, null, 'a second peek beside the first');
+        assert.ok(this.isWelcome, 'a peek before the welcome');
+        this.peek = { id: effect.peek, rev: this.rev, count: this.queue.length };
+        this.isOvertaken = false;
+        break;
+      case 'drop_peek':
+        if (this.peek !== null) this.past.push({ is: 'peeked', peek: effect.peek, rev: this.rev + 1, count: 7 });
+        this.peek = null;
+        break;
+      case 'heartbeat':
+        assert.equal(effect.conn, this.conn);
+        assert.notEqual(this.state.fsm, 'RECONCILING', 'a heartbeat before it is reconciled');
+        this.heartbeat = effect;
+        break;
+      case 'ring':
+        this.rang(effect);
+        break;
+      case 'answer':
+        assert.ok(this.open.delete(effect.ask), 'one answer to one asker');
+        assert.equal(effect.answer.emitted, effect.answer.why === 'rung');
+        if (effect.answer.emitted) assert.equal(cause.is, 'accepted', 'rung is what the surface took');
+        break;
+      case 'error':
+        // It may have rung all the same, so it does not bring the agent back to rest.
+        if (effect.error === 'surface_inject_failed' && cause.is !== 'rejected') {
+          if (this.ring !== null) this.past.push({ is: 'accepted', ring: this.ring.id });
+          this.ring = null;
+          this.rung = null;
+        }
+        break;
+      case 'moved': {
+        const { from, to } = effect.transition;
+        assert.equal(from, this.fsm, 'a transition begins where the last one ended');
+        assert.ok(to === 'DISCONNECTED' || LEGAL.includes(`${from}>${to}`), `${from} -> ${to}`);
+        this.fsm = to;
+        this.moves.add(`${from}>${to}`);
+        if (to === 'CONNECTED' && from === 'RECONCILING') this.reconciledMono = this.mono;
+        if (to === 'DISCONNECTED') this.isReconciled = false;
+        if (from === 'RECONCILING' && to === 'CONNECTED')
+          assert.equal(cause.is, 'peeked', 'reconciled by an answer alone');
+        break;
+      }
+      case 'stop':
+        this.isStopped = true;
+        this.gone();
+        this.peek = null;
+    }
+  }
+
+  private rang(effect: Extract<Effect, { is: 'ring' }>): void {
+    const { way, ask, doorbell } = effect;
+    this.rings.push(way);
+    assert.deepEqual(Object.keys(doorbell).sort(), DOORBELL);
+    assert.equal(this.fsm, 'EMITTING');
+    assert.ok(this.conn !== null && this.isWelcome, 'rung without a connection');
+    assert.ok(this.isReconciled, 'rung before it was reconciled on this connection');
+    assert.ok(this.mono - this.heardMono < LIMITS.silenceMs, 'rung on a stream that is silent');
+    assert.equal(this.ring, null, 'two doorbells in flight');
+    assert.ok(this.mayPend, 'rung for nothing');
+    if (way === 'boundary') {
+      const boundary = this.asking;
+      assert.ok(boundary !== null && ask === this.asks, 'rung without a boundary');
+      assert.notEqual(boundary.kind, 'agent-turn-complete');
+      assert.ok(this.rung === null || this.mono - this.rung >= PACE.againMs, 'rung while one is outstanding');
+      const id = boundaryId(boundary);
+      const rungMono = this.rungAt.get(id) ?? Number.NEGATIVE_INFINITY;
+      assert.ok(this.mono - rungMono >= PACE.boundaryMs, 'twice for one boundary');
+      this.rungAt.set(id, this.mono);
+      this.restIfNot = boundary.kind === 'Stop' ? this.rest : null;
+    } else {
+      assert.ok(this.rules.wakeIdle, 'woken unasked');
+      assert.ok(this.rest !== null, 'woken in the middle of a turn, or twice at one rest');
+      assert.equal(this.rung, null, 'woken while one is outstanding');
+      assert.ok(this.mono - this.reconciledMono >= PACE.wakeAfterMs, 'woken right after a reconnect');
+      this.rungAt.set(this.rest.boundary, this.mono);
+      this.restIfNot = null;
+    }
+    this.rest = null;
+    this.rung = this.mono;
+    this.ring = { id: effect.ring, ask, mono: this.mono };
+  }
+}
