@@ -34,6 +34,8 @@ export interface ReferenceUpstream extends AsyncDisposable {
   kick(code: number, retryAfterMs?: number): void;
   /** Ends every connection without a word, and listens on. */
   cut(): void;
+  /** From now on nothing is read from any open connection, and nothing said: what comes in waits in the system. */
+  freeze(): void;
   /** Closes the listener and every connection: the port refuses. */
   refuse(): Promise<void>;
   /** Takes back every fault, and listens again on the same port. */
@@ -150,6 +152,10 @@ export async function referenceUpstream(options: UpstreamOptions = {}): Promise<
     registrations,
     kick: (code, retryAfterMs) => streams.close('all', code, retryAfterMs),
     cut,
+    freeze: () => {
+      faults.halfOpen = true;
+      for (const socket of sockets) socket.pause();
+    },
     refuse,
     heal: async () => {
       const { staleTargets } = faults;
