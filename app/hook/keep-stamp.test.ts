@@ -6,6 +6,7 @@ import { BUILT_INS, type Gate, gatesForDecisions, NOTHING_ASKED, openGates } fro
 import { type NewItem, openItems, openLocalHive } from '../../core/inbox/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
 import { openDatabase, realDisk, stemOf } from '../../core/state/index.ts';
+import { configIn } from '../../test/kit/daemon-link.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { keptSessions } from '../open/index.ts';
 import { stamper } from './keep-stamp.ts';
@@ -73,6 +74,17 @@ test('what is pushed, sent or broadcast removes the stamp, and no look brings it
     hive.markRead('ada', 'all');
   }
   assert.ok(isTool(r.quiet('ada')));
+});
+
+test('of a persona whose daemon listens elsewhere no boundary is passed over, however it is called', () => {
+  using r = rig();
+  const boundaries = (persona: string) =>
+    r.quiet(persona)?.filter((one) => one === 'Stop' || one === 'UserPromptSubmit');
+  configIn(r.state.dir, { address: 'eve' });
+  assert.deepEqual(boundaries('eve'), ['UserPromptSubmit']); // the gates of a new persona have something to say at a Stop
+  configIn(r.state.dir, { address: 'eve', upstream: 'https://prism.example' });
+  for (const persona of ['eve', 'local-eve', 'prism-acme-ada']) assert.deepEqual(boundaries(persona), []);
+  assert.deepEqual(boundaries('ada'), ['UserPromptSubmit']);
 });
 
 test('a push for one persona leaves the stamps of others', () => {

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { lockFile, openDatabase, realDisk } from '../../core/state/index.ts';
+import { configIn, linkIn, notingHandlers } from '../../test/kit/daemon-link.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { noteActivity } from './activity.node.ts';
 import { createNudger } from './nudger.ts';
@@ -46,7 +47,8 @@ function rig() {
   const items = openItems({ db, clock: realClock });
   const dirs = { state: state.dir, run: state.at('run'), config: state.at('config') };
   const disk = realDisk(silentLog);
-  const needs = { db, items, dirs, disk, clock: realClock, env: {}, os: process.platform, stop: AbortSignal.any([]) };
+  const needs = { db, items, dirs, disk, clock: realClock, os: process.platform, stop: AbortSignal.any([]) };
+  const env = { HIVEBAR_HOME: state.dir };
   const push = (): void => {
     const more = { session: null, created: Date.now(), expires: null, dedupKey: null } as const;
     const text = { type: 'event', source: 'x', content: 'rm -rf / ; secret', priority: 1 } as const;
@@ -59,7 +61,7 @@ function rig() {
     items,
     push,
     wakes: keptWakes(db),
-    nudger: createNudger(needs),
+    nudger: createNudger({ ...needs, env }),
     at: (moment: string) => noteActivity(dirs.run, 'ada', moment),
     [Symbol.dispose]() {
       db[Symbol.dispose]();
@@ -95,6 +97,21 @@ test('given an agent at work, an unknown one, or one whose events are followed, 
   mkdirSync(r.state.at('follow/ada'), { recursive: true });
   {
     using _follows = lockFile(r.disk, r.state.at('follow/ada/claude.json'));
+    assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  }
+  assert.deepEqual(b.rung, []);
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
+});
+
+test('given an agent with a daemon that lives, nobody else rings for it', async () => {
+  using r = rig();
+  await using b = await bell();
+  r.wakes.set('ada', b.url);
+  r.push();
+  r.at('Stop');
+  configIn(r.state.dir);
+  {
+    await using _ = await linkIn(r.state.dir, notingHandlers().handlers);
     assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
   }
   assert.deepEqual(b.rung, []);

@@ -1,24 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { writeDaemonConfig } from '../../core/link/index.ts';
-import { realRandom, silentLog } from '../../core/ports/index.ts';
-import { realDisk } from '../../core/state/index.ts';
-import { linkIn, notingHandlers, placesIn, STATUS } from '../kit/daemon-link.ts';
+import { configIn, linkIn, notingHandlers, STATUS } from '../kit/daemon-link.ts';
 import { daemonHome } from '../kit/daemon-process.ts';
 import { runCli } from '../kit/process.ts';
-import { type Scratch, scratch } from '../kit/scratch.ts';
+import { scratch } from '../kit/scratch.ts';
 import { referenceUpstream } from '../kit/upstream/index.ts';
 
 const run = (home: string, ...words: readonly string[]) =>
   runCli(['daemon', ...words], { env: { HIVEBAR_HOME: home } });
 const ADA = ['--tenant', 'acme', '--identity', 'ada'] as const;
-
-function install(at: Scratch, identity: string): void {
-  writeDaemonConfig(realDisk(silentLog), realRandom, placesIn(at.dir, 'acme', identity), {
-    ...{ tenant: 'acme', identity, address: identity, project: 'p', surface: 's', autonomy: null, upstream: 'local' },
-    ...{ wakeIdle: false, owner: 'launcher', shim: null, installDeps: false, activateVenv: false, paused: false },
-  });
-}
 
 describe('a daemon from the command line', () => {
   test('says how it is, for a person and for a script', async () => {
@@ -113,10 +103,10 @@ describe('a daemon from the command line', () => {
     const none = await run(at.dir, 'status');
     assert.equal(none.code, 2);
     assert.match(none.stderr, /none is installed; say --tenant and --identity/);
-    install(at, 'ada');
+    configIn(at.dir);
     await using _ = await linkIn(at.dir, notingHandlers().handlers);
     for (const words of [[], ['acme-ada'], [...ADA]]) assert.equal((await run(at.dir, 'status', ...words)).code, 0);
-    install(at, 'bo');
+    configIn(at.dir, { identity: 'bo' });
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
       [[], /which\? acme-ada, acme-bo/],
       [['acme-cy'], /acme-cy: no daemon of that name is installed/],

@@ -3,26 +3,15 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { openItems } from '../../core/inbox/index.ts';
-import {
-  type DaemonConfig,
-  doorbellLine,
-  type Handlers,
-  type RingAnswer,
-  writeDaemonConfig,
-} from '../../core/link/index.ts';
-import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
-import { openDatabase, realDisk } from '../../core/state/index.ts';
-import { linkIn, notingHandlers, placesIn } from '../kit/daemon-link.ts';
+import { type DaemonConfig, doorbellLine, type Handlers, type RingAnswer } from '../../core/link/index.ts';
+import { realClock } from '../../core/ports/index.ts';
+import { openDatabase } from '../../core/state/index.ts';
+import { ADA_CONFIG, configIn, linkIn, notingHandlers, placesIn } from '../kit/daemon-link.ts';
 import { type Called, type HookMachine, hookMachine } from '../kit/hook-call.ts';
 import { until } from '../kit/until.ts';
 
 const ADA = { persona: 'ada' } as const;
-const CONFIG: DaemonConfig = {
-  ...{ tenant: 'acme', identity: 'ada', address: 'ada', project: '/p', surface: 'claude-code', autonomy: null },
-  ...{ upstream: 'local', wakeIdle: false, owner: 'launcher', shim: null },
-  ...{ installDeps: false, activateVenv: false, paused: false },
-};
-const LINE = doorbellLine(CONFIG);
+const LINE = doorbellLine(ADA_CONFIG);
 
 const passed = ({ code, stdout, stderr }: Called): void => assert.deepEqual([code, stdout, stderr], [0, '', '']);
 
@@ -42,7 +31,7 @@ function rungWith(line: string, { code, stdout, stderr }: Called): void {
 /** A machine on which a daemon of ada's was installed. */
 function machine(config: Partial<DaemonConfig> = {}): HookMachine {
   const m = hookMachine();
-  writeDaemonConfig(realDisk(silentLog), realRandom, placesIn(m.home.dir), { ...CONFIG, ...config });
+  configIn(m.home.dir, config);
   return m;
 }
 

@@ -1,5 +1,13 @@
 import { connect } from 'node:net';
-import { type DaemonStatus, daemonPlaces, type Handlers, type Link, openLink } from '../../core/link/index.ts';
+import {
+  type DaemonConfig,
+  type DaemonStatus,
+  daemonPlaces,
+  type Handlers,
+  type Link,
+  openLink,
+  writeDaemonConfig,
+} from '../../core/link/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
 import { realDisk } from '../../core/state/index.ts';
 import { until } from './until.ts';
@@ -39,6 +47,20 @@ export const placesIn = (home: string, tenant = 'acme', identity = 'ada') =>
       temp: '/tmp',
     },
   );
+
+/** What was installed for ada of acme, whose upstream is the hive of the machine. */
+export const ADA_CONFIG: DaemonConfig = {
+  ...{ tenant: 'acme', identity: 'ada', address: 'ada', project: '/p', surface: 'claude-code', autonomy: null },
+  ...{ upstream: 'local', wakeIdle: false, owner: 'launcher', shim: null },
+  ...{ installDeps: false, activateVenv: false, paused: false },
+};
+
+/** As `daemon install` leaves it in `home`, without tokens. */
+export function configIn(home: string, config: Partial<DaemonConfig> = {}): DaemonConfig {
+  const whole = { ...ADA_CONFIG, ...config };
+  writeDaemonConfig(realDisk(silentLog), realRandom, placesIn(home, whole.tenant, whole.identity), whole);
+  return whole;
+}
 
 /** Handlers that note what they were called with; `over` replaces some. */
 export function notingHandlers(over: Partial<Handlers> = {}): {
