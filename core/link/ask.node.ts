@@ -49,8 +49,12 @@ export async function askLink<R extends LinkRequest>(
 }
 
 /** Whether somebody answers at the socket of a daemon. Nothing is said. Never throws. */
-export async function isThere({ socket }: Pick<DaemonPlaces, 'socket'>, timeoutMs: number): Promise<boolean> {
-  if (isTooLong(socket)) return false;
+export async function isThere(
+  { socket, token }: Pick<DaemonPlaces, 'socket' | 'token'>,
+  timeoutMs: number,
+): Promise<boolean> {
+  // Without a token nobody was left behind, and to look is cheaper than to load what connects.
+  if (tokenAt(token) === null || isTooLong(socket)) return false;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   using _ = realClock.after(timeoutMs, () => resolve(false));
   const peer = connect(socket, () => resolve(true));
