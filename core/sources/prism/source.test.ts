@@ -27,7 +27,7 @@ function install(home: Scratch, over: Partial<DaemonConfig> = {}): void {
 }
 
 /** The source over a home of its own, and all that it says and wakes. */
-function rig() {
+function rig(laterMs = 0) {
   const home = scratch();
   const said: (string | null)[] = [];
   const warned: string[] = [];
@@ -43,7 +43,7 @@ function rig() {
     said: ({ id }, status) => void said.push(status === null ? null : `${id} ${status.fsm}`),
     isAlive,
     disk,
-    clock: realClock,
+    clock: { ...realClock, now: () => realClock.now() + laterMs },
     log: { ...silentLog, warn: (line) => void warned.push(line) },
   });
   const look = async (name: string): Promise<Look> => await source.look(source.named(name), { is: 'unset' }, never);
@@ -191,5 +191,18 @@ describe('the export of all', () => {
     assert.deepEqual(di?.labels, {
       ...{ tenant_id: 'acme', agent_identity: 'di', agent_surface: 'claude-code', machine_id: 'this_machine' },
     });
+  });
+
+  test('a file that a daemon left behind 31 s ago is none; one of 29 s ago still is', async () => {
+    for (const [ms, up] of [
+      [31_000, 'ada 0'],
+      [29_000, 'ada 1'],
+    ] as const) {
+      using of = rig(ms);
+      install(of.home);
+      await using _ = await daemon(of.home);
+      writeFileSync(placesIn(of.home.dir).metrics, exportOf('acme', 'ada'), { mode: 0o600 });
+      assert.deepEqual(ups(of), [up]);
+    }
   });
 });
