@@ -46,7 +46,7 @@ const anything: fc.Arbitrary<readonly Deed[]> = fc.oneof(
     arbitrary: one(
       fc.oneof(
         { weight: 40, arbitrary: closed(null, 1000, 1006, 4401, 4409, 4429) },
-        { weight: 1, arbitrary: closed(4403, 4410) },
+        { weight: 1, arbitrary: fc.oneof(closed(4403, 4410), deed('lifecycle', {}), deed('shutdown', {})) },
       ),
     ),
   },
@@ -56,7 +56,23 @@ const anything: fc.Arbitrary<readonly Deed[]> = fc.oneof(
   { weight: 1, arbitrary: one(deed('activity', { agoMs: fc.constantFrom(0, 500, 5_000) })) },
   { weight: 1, arbitrary: one(deed('heartbeat', { fails: fc.boolean() })) },
   { weight: 1, arbitrary: one(deed('index_lost', {})) },
+  { weight: 1, arbitrary: one(deed('deaf', {})) },
   { weight: 3, arbitrary: one(deed('ghost', { of: fc.nat({ max: 500 }) })) },
+  // A peek that is overtaken.
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(some, fc.boolean(), boundary)
+      .map(([count, drains, rings]): readonly Deed[] => [
+        { is: 'pass', ms: 1_300 },
+        { is: 'welcome', restarts: false },
+        { is: 'signals', count },
+        ...(drains ? [{ is: 'drain', max: 9, isTold: true } as const] : []),
+        { is: 'frames', count: 9 },
+        { is: 'peek', how: 'old' },
+        rings,
+      ]),
+  },
   // A whole good while: connected, something came, the agent is rung and at rest, or about to be.
   {
     weight: 6,
