@@ -6,15 +6,14 @@ import type { Notice, Rules, WatchState } from './state.ts';
 /** A look at counts only: edges of reach are told, and that it is watched; there is no mail to tell, so no position to keep. */
 export function lookedAtLevel(before: WatchState, at: Instant, look: Look, rules: Rules): Output {
   const reach: Reach = before.reach.is === 'up' ? before.reach : { is: 'up', since: at };
-  const isFirst = before.arming !== 'armed';
-  const notices: readonly Notice[] = isFirst ? [...before.notices, { is: 'armed' }] : before.notices;
+  const armed: readonly Notice[] = before.arming === 'armed' ? [] : [{ is: 'armed' }];
+  const notices = [...before.notices, ...armed];
   const state: WatchState = { ...before, arming: 'armed', mark: { is: 'unset' }, notices, reach, failures: 0 };
   const edge = state.told === 'DOWN' ? 'UP' : null;
   const out = offering(state, at, rules, {
     ...SILENT,
     mark: state.mark,
     save: true,
-    saveFirst: isFirst,
     edge,
     notices,
   });

@@ -26,6 +26,10 @@ function install(home: Scratch, over: Partial<DaemonConfig> = {}): void {
   writeDaemonConfig(disk, realRandom, placesIn(home.dir, config.tenant, config.identity), config);
 }
 
+/** What no notice came of is looked at so often. */
+const SWEEP_MS = 10_000;
+const OVER: Disposable = { [Symbol.dispose]: () => {} };
+
 /** The source over a home of its own, and all that it says and wakes. */
 function rig(laterMs = 0) {
   const home = scratch();
@@ -43,7 +47,11 @@ function rig(laterMs = 0) {
     said: ({ id }, status) => void said.push(status === null ? null : `${id} ${status.fsm}`),
     isAlive,
     disk,
-    clock: { ...realClock, now: () => realClock.now() + laterMs },
+    clock: {
+      ...realClock,
+      now: () => realClock.now() + laterMs,
+      after: (ms, run) => (ms < SWEEP_MS ? realClock.after(ms, run) : OVER), // what is heard of comes of notices
+    },
     log: { ...silentLog, warn: (line) => void warned.push(line) },
   });
   const look = async (name: string): Promise<Look> => await source.look(source.named(name), { is: 'unset' }, never);
@@ -204,5 +212,18 @@ describe('the export of all', () => {
       writeFileSync(placesIn(of.home.dir).metrics, exportOf('acme', 'ada'), { mode: 0o600 });
       assert.deepEqual(ups(of), [up]);
     }
+  });
+
+  test('one that ended is not up under the labels it had, which its installation need not know', async () => {
+    using of = rig();
+    install(of.home);
+    {
+      await using _ = await daemon(of.home);
+      writeFileSync(placesIn(of.home.dir).metrics, exportOf('acme', 'ada'), { mode: 0o600 });
+      assert.deepEqual(ups(of), ['ada 1']);
+    }
+    assert.deepEqual(ups(of), ['ada 0']);
+    const [gone] = of.source.metrics()[0]?.samples ?? [];
+    assert.equal(gone?.labels.machine_id, 'cafe01');
   });
 });

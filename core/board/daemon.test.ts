@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DaemonView } from './daemon.ts';
+import { createBoard, type Fact } from './index.ts';
+
+const JOINED: Fact = {
+  ...{ is: 'joined', at: 0, persona: 'prism-acme-ada', source: 'prism', address: 'acme-ada', label: 'ada' },
+  ...{ stem: 'prism-acme-ada', eventsFile: null, lastEventId: null, staleAfterMs: 1000 },
+};
+const DAEMON: DaemonView = {
+  ...{ surface: 'claude-code', project: 'lab', fsm: 'CONNECTED', taxonomy: 'sleeping', isDegraded: false },
+  ...{ drainedAt: 1_000_000, lastError: null },
+};
+
+test('the picture changes with what a daemon says, and not because its age is counted by another clock', () => {
+  const board = createBoard();
+  board.put(JOINED);
+  const shown = (daemon: DaemonView | null): readonly [number, DaemonView | null | undefined] => {
+    board.put({ is: 'daemon', at: 1, persona: 'prism-acme-ada', daemon });
+    const { rev, personas } = board.snapshot();
+    return [rev, personas[0]?.daemon];
+  };
+  const [first] = shown(DAEMON);
+  assert.deepEqual(shown({ ...DAEMON, drainedAt: 1_001_900 }), [first, DAEMON], 'the same to the second');
+  const others: readonly (DaemonView | null)[] = [
+    { ...DAEMON, drainedAt: 1_002_000 },
+    { ...DAEMON, fsm: 'DISCONNECTED' },
+    { ...DAEMON, taxonomy: 'running' },
+    { ...DAEMON, isDegraded: true },
+    { ...DAEMON, lastError: 'unclassified' },
+    { ...DAEMON, surface: 'codex' },
+    { ...DAEMON, project: 'other' },
+    null,
+  ];
+  let rev = first;
+  for (const other of others) {
+    assert.deepEqual(shown(other), [rev + 1, other]);
+    rev += 1;
+  }
+  assert.equal(shown(null)[0], rev);
+});
