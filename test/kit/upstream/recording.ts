@@ -41,6 +41,8 @@ export interface Recording {
   asked(method: string, path: string): readonly RecordedOf<'request'>[];
   /** What was recorded from here on is counted apart. */
   clear(): void;
+  /** Is told of each thing as it is recorded, before anything comes of it. */
+  hear(listener: (one: Recorded) => void): Disposable;
 }
 
 /** What is recorded beside its moment. */
@@ -48,6 +50,7 @@ export type Entry = Recorded extends infer One ? (One extends Recorded ? Omit<On
 
 export function recording(): Recording & { put(entry: Entry): void } {
   const all: Recorded[] = [];
+  const listeners = new Set<(one: Recorded) => void>();
   const of = <Is extends Recorded['is']>(is: Is): readonly RecordedOf<Is>[] =>
     all.filter((one): one is RecordedOf<Is> => one.is === is);
   return {
@@ -56,6 +59,14 @@ export function recording(): Recording & { put(entry: Entry): void } {
     received: (type) => of('received').filter(({ frame }) => frame.type === type),
     asked: (method, path) => of('request').filter((one) => one.method === method && one.path === path),
     clear: () => void all.splice(0),
-    put: (entry) => void all.push({ at: performance.now(), ...entry } as Recorded),
+    hear(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    put(entry) {
+      const one = { at: performance.now(), ...entry } as Recorded;
+      all.push(one);
+      for (const told of listeners) told(one);
+    },
   };
 }
