@@ -160,6 +160,14 @@ describe('whoever listens to an address', () => {
     assert.deepEqual(ada.take(), []);
   });
 
+  test('is not told again what it saw as it began to listen', () => {
+    const { heard, elsewhere, hive, item } = rig();
+    elsewhere().push([item()]);
+    using ada = heard();
+    hive.changedElsewhere();
+    assert.deepEqual(ada.take(), []);
+  });
+
   test('hears of what expired as of a change: nobody was shown it', async () => {
     const { heard, push, hive, clock } = rig();
     push({ expires: clock.now() + 1000 });
