@@ -16,6 +16,8 @@ export interface DaemonTruth {
   readonly config: DaemonConfig;
   /** Where the upstream is now, with the token of now. @throws Fault, or Error while the tray process does not run */
   readonly upstream: () => Upstream;
+  /** The tokens that were read so far, which no log may hold. */
+  readonly secrets: readonly string[];
 }
 
 const LONGEST_PORT = 8;
@@ -49,8 +51,10 @@ export function daemonTruth(
     installDeps: plan.installDeps || installed.installDeps,
     activateVenv: plan.activateVenv || installed.activateVenv,
   };
+  const secrets = new Set<string>();
   const upstream = (): Upstream => {
     const token = observeToken(disk, places);
+    secrets.add(token);
     const base = config.upstream === LOCAL ? localBase(disk, run) : config.upstream;
     const urls = upstreamUrls(base);
     if (urls !== null) return { ...urls, token };
@@ -62,7 +66,13 @@ export function daemonTruth(
   // What is wrong for good is said now; that the tray process does not run passes.
   if (config.upstream === LOCAL) observeToken(disk, places);
   else upstream();
-  return { config, upstream };
+  return {
+    config,
+    upstream,
+    get secrets() {
+      return [...secrets];
+    },
+  };
 }
 
 function observeToken(disk: Disk, { observeToken: path }: DaemonPlaces): string {

@@ -85,7 +85,7 @@ export async function runDaemon(plan: DaemonPlan, host: DaemonHost): Promise<num
     env,
     clock,
     fsm: () => daemon?.state.fsm ?? 'DISCONNECTED',
-    secrets: () => [],
+    secrets: () => (truth instanceof Fault ? [] : truth.secrets),
   });
   const house: House = { ...host, plan, places, log };
   try {

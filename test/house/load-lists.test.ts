@@ -18,6 +18,25 @@ const LISTS: readonly (readonly [string, readonly string[]])[] = [
       'modelcontextprotocol',
     ],
   ],
+  [
+    'app/cli/daemon/run.ts', // and with it app/compose/daemon.ts
+    [
+      'undici',
+      'fastify',
+      'conf',
+      'node:sqlite',
+      'pino',
+      'prom-client',
+      'ajv',
+      'commander',
+      'typebox',
+      'systray2',
+      'node-notifier',
+      '@jellybrick/dbus-next',
+      'nats-io',
+      'modelcontextprotocol',
+    ],
+  ],
 ];
 
 /** The commands whose start is measured against a bare Node: they load nothing but Node's own parts. */
