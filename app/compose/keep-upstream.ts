@@ -21,11 +21,11 @@ export function keepUpstream(
   const directory = join(dirs.state, 'daemons');
   const signals = keepSignals({ db, local, clock, log });
   const kept = keptSessions(db);
-  const agentOf = (session: Session): Agent => {
-    const { persona, id, pane, cwd, runner, announcedAt, endedAt } = session;
+  const agentOf = (session: Session, address: string): Agent => {
+    const { id, pane, cwd, runner, announcedAt, endedAt } = session;
     return {
       id: id ?? `pid-${runner.pid}`,
-      address: inboxesOf(persona, dirs.config).name,
+      address,
       surface: pane === null ? 'terminal' : 'tmux',
       project: cwd,
       since: announcedAt,
@@ -45,7 +45,11 @@ export function keepUpstream(
     clock,
     newId: () => random.hex(8),
     expected,
-    sessions: () => kept.all().map(agentOf),
+    sessions: (asked) =>
+      kept.all().flatMap((session) => {
+        const address = inboxesOf(session.persona, dirs.config).name;
+        return asked === null || asked === address ? [agentOf(session, address)] : [];
+      }),
   });
   return {
     signals,

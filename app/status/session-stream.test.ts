@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
+import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { type RawAnswer, raw, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { helloOf, openStream } from '../../test/kit/stream-client.ts';
 import { type DaemonKey, digestOf } from './callers.ts';
@@ -33,6 +35,11 @@ const PROTOCOL = 'Sec-WebSocket-Protocol: signals.v1';
 /** An upgrade as bytes. */
 function upgrade(headers: readonly string[], target = '/v1/session/stream', version = '1.1'): Promise<RawAnswer> {
   return raw(rig.port, `${[`GET ${target} HTTP/${version}`, ...headers, ...HANDSHAKE].join('\r\n')}\r\n\r\n`);
+}
+
+/** What was sent to the server before is heard by then. */
+async function heardBy(url: string): Promise<void> {
+  for (let i = 0; i < 3; i += 1) await (await fetch(`${url}/healthz`)).text();
 }
 
 const own = (): string => `Host: 127.0.0.1:${rig.port}`;
@@ -184,6 +191,42 @@ describe('a stream', () => {
     }
     await rig.hive.send({ to: 'ada', from: 'bo', content: 'hello', urgent: false });
     await quick.next('pending_changed');
+  });
+
+  test('that says no hello in time, or answers no ping, is ended; one that answers stays', async () => {
+    const clock = fakeClock();
+    await using other = await statusRig({ keys: { all: () => keys }, clock });
+    const url = `http://127.0.0.1:${other.port}`;
+    using silent = openStream(url, { token: OBSERVE });
+    await once(silent.socket, 'open');
+    using dead = openStream(url, { token: OBSERVE, pongs: false });
+    dead.send(helloOf(ADA));
+    await dead.next('welcome');
+    using live = openStream(url, { token: ACT });
+    live.send(helloOf(ADA, { kind: 'agent' }));
+    await live.next('welcome');
+    await clock.advance(10_000);
+    assert.equal(await silent.ended(), 1008);
+    for (let pings = 0; pings < 4; pings += 1) {
+      const pinged = once(live.socket, 'ping');
+      await clock.advance(15_000);
+      await pinged;
+      await heardBy(url); // the answer to the ping is there too
+    }
+    assert.equal(await dead.ended(), 1006);
+    assert.equal(live.socket.readyState, live.socket.OPEN);
+  });
+
+  test('more than 256 at once is sent away with the time to come again, and the others stay', async () => {
+    await using other = await statusRig({ keys: { all: () => keys } });
+    const url = `http://127.0.0.1:${other.port}`;
+    await using stack = new AsyncDisposableStack();
+    const streams = Array.from({ length: 256 }, () => stack.use(openStream(url, { token: ACT })));
+    await Promise.all(streams.map(({ socket }) => once(socket, 'open')));
+    using more = openStream(url, { token: OBSERVE });
+    const [code, reason] = await once(more.socket, 'close');
+    assert.deepEqual([code, JSON.parse(String(reason))], [4429, { retry_after_ms: 30_000 }]);
+    assert.ok(streams.every(({ socket }) => socket.readyState === socket.OPEN));
   });
 
   test('does not keep Hivebar from stopping', async () => {

@@ -184,6 +184,32 @@ describe('a daemon and the hive of its own machine', () => {
     );
   });
 
+  test('a session that is announced is an agent, apart from daemons; one that is over is a stale way to its persona', async () => {
+    const session = (...words: string[]) => it.home.run(['session', ...words, 'bo', '--id', 's1']);
+    const set = await session('set', '--cwd', it.home.home, '--pid', String(process.pid));
+    assert.equal(set.code, 0, set.stderr);
+    const { body } = await it.ask(it.ada.observe, 'GET', '/v1/registrations');
+    const { registrations, counts } = body as { registrations: Readonly<Record<string, unknown>>[]; counts: object };
+    assert.deepEqual(counts, { daemon: 0, agent: 1 });
+    const [row] = registrations;
+    assert.deepEqual(
+      [row?.kind, row?.master_eligible, row?.address, row?.registration_id],
+      ['agent', true, 'bo', 's1'],
+    );
+    assert.equal((await session('end')).code, 0);
+    // The daemon of bo is installed and was never there: it has its time to come.
+    const signal = { to: 'bo', from: 'ci', body: 'x' };
+    assert.equal((await it.ask(it.tray.token, 'POST', '/v1/signals', signal)).status, 202);
+    const other = await it.home.run(['session', 'set', 'cy', '--id', 's2', '--pid', String(process.pid)]);
+    assert.equal(other.code, 0, other.stderr);
+    assert.equal((await it.ask(it.tray.token, 'POST', '/v1/signals', { ...signal, to: 'cy' })).status, 202);
+    await it.home.run(['session', 'end', 'cy', '--id', 's2']);
+    const stale = await it.ask(it.tray.token, 'POST', '/v1/signals', { ...signal, to: 'cy' });
+    assert.equal(stale.status, 409);
+    const { binding } = stale.body as { binding: { kind: string; reason: string } };
+    assert.deepEqual([binding.kind, binding.reason], ['agent', 'wrap']);
+  });
+
   test('a token that is made anew is taken at once, and the old one no more', async () => {
     const disk = realDisk(silentLog);
     const next = realRandom.hex(32);

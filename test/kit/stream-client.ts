@@ -26,13 +26,21 @@ export interface StreamOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly path?: string;
   readonly protocol?: string;
+  /** Answers pings, as every client does. */
+  readonly pongs?: boolean;
 }
 
 /** @param url `http://127.0.0.1:PORT` */
-export function openStream(url: string, { token, headers = {}, path, protocol }: StreamOptions): StreamClient {
+export function openStream(
+  url: string,
+  { token, headers = {}, path, protocol, pongs = true }: StreamOptions,
+): StreamClient {
   const bearer: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
   const target = `${url.replace(/^http/, 'ws')}${path ?? '/v1/session/stream'}`;
-  const socket = new WebSocket(target, protocol ?? 'signals.v1', { headers: { ...bearer, ...headers } });
+  const socket = new WebSocket(target, protocol ?? 'signals.v1', {
+    headers: { ...bearer, ...headers },
+    autoPong: pongs,
+  });
   const frames: Heard[] = [];
   const waitedFor = new Map<string, number>();
   let code: number | null = null;

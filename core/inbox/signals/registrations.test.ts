@@ -41,7 +41,7 @@ function rig(expected: RegistrationsOptions['expected'] = []) {
     clock,
     newId: () => `r${++ids}`,
     expected,
-    sessions: () => world.sessions,
+    sessions: (address) => world.sessions.filter((one) => address === null || one.address === address),
   });
   const told = new Map<string, string[]>();
   const join = (joiner: Joiner): string | null => {
@@ -129,6 +129,19 @@ describe('registrations', () => {
     registrations.look();
     assert.deepEqual(heardBy(ada), ['peer_left ada tmux wrap']);
     assert.deepEqual(registrations.sessions(), []);
+  });
+
+  test('sessions are looked at with heartbeats too, but not with each of them', async () => {
+    const { joined, registrations, heardBy, world, clock } = rig();
+    const ada = joined(ADA);
+    const beat = (): void =>
+      registrations.heard(ada, { at: 5, seq: 1, fsm: 'CONNECTED', taxonomy: 'sleeping', pendingDepth: 0, drainAge: 3 });
+    world.sessions = [session('s1')];
+    beat();
+    assert.deepEqual(heardBy(ada), []);
+    await clock.advance(10_000);
+    beat();
+    assert.deepEqual(heardBy(ada), ['peer_joined ada tmux']);
   });
 
   test('ends with no timer left', async () => {

@@ -96,8 +96,8 @@ export interface RegistrationsOptions {
   readonly newId: () => string;
   /** Those that are installed: each has as long to come as one that was cut off. */
   readonly expected: readonly Bound[];
-  /** The announced sessions of all personas; those that are over too. */
-  readonly sessions: () => readonly Agent[];
+  /** The announced sessions of one address, or of all (null); those that are over too. */
+  readonly sessions: (address: string | null) => readonly Agent[];
 }
 
 /** A daemon that was cut off and did not come again for so long is gone: twice the longest wait of its ladder. */
@@ -119,6 +119,8 @@ interface Present {
 
 /** So many ways to one persona are remembered. */
 const MOST_BINDINGS = 32;
+/** Sessions come and go in other processes, and not all of them say so: with heartbeats they are looked at as often as this. */
+const LOOK_MS = 10_000;
 
 /** One persona has one daemon: on another surface it takes the place of what it was. Agents are as many as there are surfaces. */
 function keyOf({ kind, address, identity, surface }: Bound): string {
@@ -132,6 +134,8 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
   const bindings = new Map<string, Binding>();
   /** The surfaces of an address that have an agent at work, as they were told of. */
   let working = new Map<string, Agent>();
+
+  let lookedAt = clock.monotonic();
 
   for (const one of options.expected) lapse(bind(one));
 
@@ -195,8 +199,9 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
 
   function look(): void {
     if (present.size === 0) return; // nobody would hear of it
+    lookedAt = clock.monotonic();
     const before = working;
-    const agents = options.sessions();
+    const agents = options.sessions(null);
     working = workingOf(agents);
     const over = new Map(agents.flatMap(({ id, left }) => (left === null ? [] : [[id, left.reason]])));
     for (const [key, agent] of before) {
@@ -219,7 +224,7 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
       );
       if (other !== undefined && joiner.kind === 'daemon') return null;
       if (other !== undefined) preempt(...other);
-      if (present.size === 0) working = workingOf(options.sessions());
+      if (present.size === 0) working = workingOf(options.sessions(null));
       const { address, identity, surface } = joiner;
       bind(joiner);
       const id = newId();
@@ -229,7 +234,9 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
     },
     heard(id, heartbeat) {
       const one = present.get(id);
-      if (one !== undefined) one.registration = { ...one.registration, heartbeat };
+      if (one === undefined) return;
+      one.registration = { ...one.registration, heartbeat };
+      if (clock.monotonic() - lookedAt >= LOOK_MS) look();
     },
     leave(id, why) {
       const one = present.get(id);
@@ -241,9 +248,9 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
       else lapse(binding);
     },
     connected: () => [...present.values()].map(({ registration }) => registration),
-    sessions: () => options.sessions().filter(({ left }) => left === null),
+    sessions: () => options.sessions(null).filter(({ left }) => left === null),
     stale(address) {
-      const agents = options.sessions().filter((agent) => agent.address === address);
+      const agents = options.sessions(address);
       const bound = [...bindings.values()].filter((binding) => binding.address === address);
       const isActive = agents.some(({ left }) => left === null) || bound.some(({ state }) => state.is === 'active');
       if (isActive) return null;
