@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Told } from '../../test/kit/daemon-machine.ts';
+import { doorbellAt } from './index.ts';
+
+const MINUTE = 60_000;
+
+function rung(kind: 'Stop' | 'UserPromptSubmit' | 'SessionStart', turn: string | null, rules = {}): Told {
+  const daemon = new Told(rules).connected(1);
+  daemon.boundary(kind, turn);
+  daemon.accepted();
+  return daemon;
+}
+
+test('the doorbell is made of a moment, and of three keys', () => {
+  assert.equal(doorbellAt.length, 1);
+  assert.deepEqual(doorbellAt(Date.UTC(2026, 5, 20, 10)), {
+    timestamp: '2026-06-20T10:00:00.000000+00:00',
+    source: 'daemon',
+    kind: 'pending_work_notice',
+  });
+});
+
+describe('one doorbell a boundary (contract 4)', () => {
+  for (const kind of ['SessionStart', 'UserPromptSubmit', 'Stop'] as const) {
+    test(`rings at ${kind}`, () => {
+      const daemon = new Told().connected(1);
+      assert.equal(daemon.boundary(kind, '1'), null);
+      assert.equal(daemon.count('ring'), 1);
+    });
+  }
+
+  test('twelve that wait are one doorbell, and eleven more boundaries none', () => {
+    const daemon = new Told().connected(12);
+    daemon.boundary('UserPromptSubmit', '0');
+    assert.equal(daemon.count('ring'), 1);
+    daemon.accepted();
+    for (let turn = 1; turn <= 11; turn += 1) {
+      assert.deepEqual(daemon.boundary('UserPromptSubmit', `${turn}`), { emitted: false, why: 'outstanding' });
+      daemon.pass(1_000);
+    }
+    daemon.drained(2, 0);
+    daemon.changed(3);
+    daemon.boundary('UserPromptSubmit', '12');
+    assert.equal(daemon.count('ring'), 1);
+  });
+
+  test('what is rung and not drained rings again after ten minutes, at a later boundary', () => {
+    const daemon = rung('Stop', '1');
+    assert.deepEqual(
+      daemon.pass(10 * MINUTE - 1).filter(({ is }) => is === 'ring'),
+      [],
+    );
+    assert.equal(daemon.boundary('Stop', '2')?.why, 'outstanding');
+    daemon.pass(1);
+    assert.equal(daemon.boundary('Stop', '3'), null);
+    assert.equal(daemon.count('ring'), 1);
+    daemon.accepted();
+    assert.equal(daemon.boundary('Stop', '4')?.why, 'outstanding', 'and the ten minutes begin anew');
+  });
+
+  test('two hooks on one event ring once, for five minutes', () => {
+    const daemon = rung('Stop', '1');
+    daemon.drained(2, 1);
+    daemon.pass(5 * MINUTE - 1);
+    assert.equal(daemon.boundary('Stop', '1')?.why, 'duplicate_boundary');
+    daemon.pass(1);
+    assert.equal(daemon.boundary('Stop', '1'), null);
+    assert.equal(daemon.count('ring'), 1);
+  });
+
+  test('a boundary is its session, its turn and its kind', () => {
+    const daemon = rung('Stop', '1');
+    for (const other of [
+      { kind: 'UserPromptSubmit', session: 's', turn: '1' },
+      { kind: 'Stop', session: 's', turn: '2' },
+      { kind: 'Stop', session: 's', turn: null },
+      { kind: 'Stop', session: 'other', turn: '1' },
+    ] as const) {
+      daemon.drained(2, 1);
+      daemon.tell({ is: 'notify', ask: 99, boundary: other });
+      assert.equal(daemon.count('ring'), 1, JSON.stringify(other));
+      daemon.accepted();
+    }
+  });
+
+  test('a boundary at which nothing rang is not spent', () => {
+    const daemon = new Told().connected(0);
+    daemon.boundary('Stop', '1');
+    daemon.changed(2);
+    assert.equal(daemon.boundary('Stop', '1'), null);
+  });
+
+  test('what rang before a connection was lost does not ring after it', () => {
+    const daemon = rung('Stop', '1');
+    daemon.tell({ is: 'closed', conn: daemon.conn, code: 1006, retryAfterMs: null });
+    daemon.pass(1_000);
+    daemon.connected(12);
+    assert.equal(daemon.boundary('Stop', '2')?.why, 'outstanding');
+  });
+
+  test('a doorbell in flight when the connection was lost: none beside it on the next', () => {
+    const daemon = new Told().connected(1);
+    daemon.boundary('Stop', '1');
+    daemon.tell({ is: 'closed', conn: daemon.conn, code: 1006, retryAfterMs: null });
+    daemon.pass(1_000);
+    daemon.welcome(2);
+    daemon.drained(3, 2);
+    daemon.peeked(2, 3);
+    daemon.peeked(2, 3);
+    assert.equal(daemon.state.fsm, 'CONNECTED');
+    assert.equal(daemon.boundary('Stop', '2')?.why, 'emitting');
+  });
+
+  test('persona daemon check 6: a reconnect rings nothing by itself, whatever waits', () => {
+    const daemon = rung('Stop', '1', { wakeIdle: false });
+    daemon.drained(2, 0);
+    daemon.tell({ is: 'closed', conn: daemon.conn, code: 1006, retryAfterMs: null });
+    const effects = [...daemon.pass(1_000)];
+    daemon.connected(12);
+    effects.push(...daemon.effects, ...daemon.pass(5 * MINUTE));
+    assert.deepEqual(
+      effects.filter(({ is }) => is === 'ring'),
+      [],
+    );
+    daemon.boundary('Stop', '2');
+    assert.equal(daemon.count('ring'), 1);
+  });
+});
+
+describe('what is no boundary', () => {
+  test('activity never rings', () => {
+    const daemon = new Told({ wakeIdle: true }).connected(1);
+    daemon.pass(2 * MINUTE);
+    assert.deepEqual(daemon.tell({ is: 'activity', touched: Date.UTC(2027, 0, 1) }), []);
+  });
+
+  test('a turn that is complete has no ear: it waits for the next boundary', () => {
+    const daemon = new Told().connected(1);
+    assert.deepEqual(daemon.boundary('agent-turn-complete', '1'), { emitted: false, why: 'queued' });
+    assert.equal(daemon.count('ring'), 0);
+    daemon.boundary('UserPromptSubmit', '2');
+    assert.equal(daemon.count('ring'), 1);
+  });
+
+  test('or goes to the wake path', () => {
+    const daemon = new Told({ wakeIdle: true }).connected(1);
+    daemon.pass(30_000);
+    assert.deepEqual(daemon.boundary('agent-turn-complete', '1'), { emitted: false, why: 'queued' });
+    assert.deepEqual(
+      daemon.effects.filter((effect) => effect.is === 'ring').map(({ way, ask }) => ({ way, ask })),
+      [{ way: 'wake', ask: null }],
+    );
+  });
+
+  test("an operator's word is queued, and the truth asked for at once", () => {
+    const daemon = new Told().connected(0);
+    assert.deepEqual(daemon.operator(), { emitted: false, why: 'queued' });
+    assert.equal(daemon.count('peek'), 1);
+    assert.equal(daemon.count('ring'), 0);
+    daemon.peeked(1);
+    daemon.boundary('UserPromptSubmit', '1');
+    assert.equal(daemon.count('ring'), 1);
+  });
+
+  test("an operator's word does not ring past what is outstanding", () => {
+    const daemon = rung('Stop', '1');
+    daemon.operator();
+    daemon.peeked(1);
+    assert.equal(daemon.boundary('Stop', '2')?.why, 'outstanding');
+  });
+
+  test("an operator's word without a connection is queued", () => {
+    assert.deepEqual(new Told().operator(), { emitted: false, why: 'queued' });
+  });
+});
+
+describe('an agent at rest (contract 4, idle surfaces)', () => {
+  const atRest = (rules = { wakeIdle: true }): Told => {
+    const daemon = new Told(rules).connected(0);
+    daemon.boundary('Stop', '1');
+    return daemon;
+  };
+  const wakes = (daemon: Told): number =>
+    daemon.effects.filter((effect) => effect.is === 'ring' && effect.way === 'wake').length;
+  /** Something comes, and after it every moment for some minutes. */
+  const comes = (daemon: Told, rev = 2): number => {
+    const before = daemon.changed(rev);
+    daemon.peeked(1, rev);
+    const after = daemon.effects;
+    daemon.effects = [...before, ...after, ...daemon.pass(3 * MINUTE)];
+    return wakes(daemon);
+  };
+
+  test('is woken once, where it was opted for', () => {
+    const daemon = atRest();
+    daemon.pass(30_000);
+    daemon.changed(2);
+    assert.equal(wakes(daemon), 0, 'not for a guess');
+    daemon.peeked(1, 2);
+    assert.equal(wakes(daemon), 1);
+    assert.deepEqual(daemon.accepted(), null);
+    assert.equal(daemon.state.fsm, 'CONNECTED');
+    daemon.drained(3, 0);
+    assert.equal(comes(daemon, 4), 0, 'nor a second time at the same rest');
+    daemon.boundary('Stop', '2');
+    daemon.accepted();
+  });
+
+  test('is left alone by default', () => {
+    const daemon = atRest({ wakeIdle: false });
+    assert.equal(comes(daemon), 0);
+  });
+
+  test('is left alone in the first 30 s after a connection, and woken then', () => {
+    const daemon = atRest();
+    daemon.changed(2);
+    daemon.peeked(1, 2);
+    assert.equal(wakes(daemon), 0);
+    daemon.pass(29_000);
+    assert.equal(wakes(daemon), 0);
+    daemon.pass(1_000);
+    assert.equal(wakes(daemon), 1);
+  });
+
+  test('is left alone while something is outstanding, also after ten minutes', () => {
+    const daemon = rung('UserPromptSubmit', '1', { wakeIdle: true });
+    daemon.boundary('Stop', '1');
+    daemon.pass(11 * MINUTE);
+    assert.equal(wakes(daemon), 0);
+  });
+
+  for (const kind of ['UserPromptSubmit', 'SessionStart'] as const) {
+    test(`is at rest no more after ${kind}`, () => {
+      const daemon = atRest();
+      daemon.boundary(kind, '2');
+      assert.equal(comes(daemon), 0);
+    });
+  }
+
+  test('is at rest no more when it does something, and still when that was before', () => {
+    const daemon = atRest();
+    const { turn } = daemon.state;
+    assert.ok(turn.is === 'rest');
+    daemon.tell({ is: 'activity', touched: turn.at });
+    assert.deepEqual(daemon.state.turn, turn);
+    daemon.tell({ is: 'activity', touched: turn.at + 1 });
+    assert.equal(comes(daemon), 0);
+  });
+
+  test('is not at rest after a Stop that rang, nor for the second hook on it', () => {
+    const daemon = rung('Stop', '1', { wakeIdle: true });
+    daemon.boundary('Stop', '1');
+    daemon.drained(2, 0);
+    assert.equal(comes(daemon, 3), 0);
+  });
+
+  test('is at rest when it stopped again after it drained, though its harness has no names for turns', () => {
+    const daemon = rung('Stop', null, { wakeIdle: true });
+    daemon.pass(1_000);
+    daemon.drained(2, 0);
+    daemon.pass(1_000);
+    daemon.boundary('Stop', null);
+    assert.equal(comes(daemon, 3), 1);
+  });
+
+  test('is at rest when the doorbell of its Stop was not taken, unless it was prompted meanwhile', () => {
+    const make = (): Told => {
+      const daemon = new Told({ wakeIdle: true }).connected(0);
+      daemon.pass(MINUTE);
+      daemon.changed(2);
+      daemon.boundary('Stop', '1');
+      return daemon;
+    };
+    const left = make();
+    left.rejected();
+    left.peeked(1, 2);
+    assert.equal(wakes(left), 1);
+    const prompted = make();
+    prompted.boundary('UserPromptSubmit', '2');
+    prompted.rejected();
+    prompted.peeked(1, 2);
+    assert.equal(wakes(prompted), 0);
+  });
+
+  test('a wake that fails is not tried again at this rest', () => {
+    const daemon = atRest();
+    daemon.pass(MINUTE);
+    daemon.changed(2);
+    daemon.peeked(1, 2);
+    daemon.rejected();
+    assert.equal(daemon.state.lastError, 'surface_inject_failed');
+    assert.equal(daemon.state.outstanding, null);
+    daemon.pass(MINUTE);
+    assert.equal(wakes(daemon), 0);
+  });
+});
