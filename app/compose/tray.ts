@@ -3,6 +3,7 @@ import { createBoard } from '../../core/board/index.ts';
 import { openHistory } from '../../core/history/index.ts';
 import type { Decisions } from '../../core/inbox/decisions/index.ts';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
+import { ownDaemonPlaces } from '../../core/link/index.ts';
 import { Fault, faultOf } from '../../core/model/index.ts';
 import { eventFilePath, type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
 import type { Messages } from '../../core/sources/index.ts';
@@ -23,6 +24,7 @@ import { greet } from './greeting.ts';
 import { hivesOf, localIdOf, primaryOf, type WatchedHive, withoutToken } from './hives.ts';
 import { claimInstance, type Running } from './instance.ts';
 import { keepActs } from './keep-acts.ts';
+import { keepDaemons } from './keep-daemons.ts';
 import { keepDecisions } from './keep-decisions.ts';
 import { keepNudges } from './keep-nudges.ts';
 import { keepProjects } from './keep-projects.ts';
@@ -234,6 +236,10 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
         .get('page')
         ?.run({}, stopping.stop)
         .catch((error: unknown) => log.warn(String(error)));
+    await using _daemons = keepDaemons(
+      { directory: join(dirs.state, 'daemons'), placesOf: (daemon) => ownDaemonPlaces(daemon, machine.env) },
+      withoutToken(stopping),
+    );
     await using _relay = await keepRelay({ settings, db, local, board, wakefulness }, stopping);
     using _poke = machine.onPoke(() => house.poll(null));
     using _rest = resting(outbox, stopping);

@@ -21,33 +21,42 @@ export function isHeld(disk: Disk, { locked, pid }: Places): boolean {
 }
 
 /**
- * The process that is this daemon, whatever it answers. Its number is believed only while the lock is held, on Linux only
- * when that very process has the lock open, and with its start, so that no stranger is ever hit.
+ * The process that is this daemon, whatever it answers. Its number is believed when it holds the lock, on Linux when that very
+ * process has the lock open, and from then on with its start, so that no stranger is ever hit.
  */
 export function holderOf(disk: Disk, places: Places): Target {
   const { platform } = process;
-  const pid = numberIn(places.pid);
-  const startKey = pid === null ? null : startKeyOf(pid, platform);
-  // Where no lock can be looked at, a number proves nothing: the launcher ends what it started.
-  const isHolder = (): boolean =>
-    platform !== 'win32' &&
-    pid !== null &&
-    pid === numberIn(places.pid) &&
-    isHeld(disk, places) &&
-    lifeOf({ pid, startKey }, platform) !== 'gone' &&
-    (platform !== 'linux' || hasOpen(pid, `${places.locked}.lock`));
+  let found = identified(disk, places, platform);
+  const isThere = ({ pid, startKey }: Process): boolean => {
+    const life = lifeOf({ pid, startKey }, platform);
+    return life === 'live' || (life === 'unknown' && isHeld(disk, places));
+  };
   return {
-    isGone: () => !isHeld(disk, places),
+    isGone: () => (found === null ? !isHeld(disk, places) : !isThere(found)),
     signal(name) {
-      if (pid === null || !isHolder()) return false;
+      found ??= identified(disk, places, platform); // it was just starting
+      // Where no lock can be looked at, a number proves nothing: the launcher ends what it started.
+      if (found === null || platform === 'win32' || !isThere(found)) return false;
       try {
-        process.kill(pid, name);
+        process.kill(found.pid, name);
         return true;
       } catch {
         return false; // it went between the look and the signal
       }
     },
   };
+}
+
+interface Process {
+  readonly pid: number;
+  readonly startKey: string | null;
+}
+
+/** Null: nobody holds the lock, or it can not be told who. */
+function identified(disk: Disk, places: Places, platform: NodeJS.Platform): Process | null {
+  const pid = holderPid(disk, places);
+  if (pid === null || (platform === 'linux' && !hasOpen(pid, `${places.locked}.lock`))) return null;
+  return { pid, startKey: startKeyOf(pid, platform) };
 }
 
 /** The number of the process that holds the lock, null while nobody does. */

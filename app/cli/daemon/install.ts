@@ -59,7 +59,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const isSame = before !== null && JSON.stringify(before) === JSON.stringify(config);
   if (before !== null && before.owner !== config.owner) await handOver(before, places, ground);
   writeTokens(config, asked, before, places, ground);
-  if (!isSame) writeDaemonConfig(ground.disk, ground.random, places, config);
+  // Also the same again for the tray, which rests until it is written.
+  if (!isSame || config.owner === 'tray') writeDaemonConfig(ground.disk, ground.random, places, config);
   forgetQuiet(config, io);
   if (config.owner === 'tray') return said(config, { path: null, lingers: null }, asked, io);
   const runs = isSame && look.is === 'ours' && !look.isOld && (await service.runs()) === true;

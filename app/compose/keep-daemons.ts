@@ -1,0 +1,214 @@
+import { join } from 'node:path';
+import {
+  type DaemonConfig,
+  type DaemonName,
+  type DaemonPlaces,
+  type Installed,
+  installedDaemons,
+} from '../../core/link/index.ts';
+import { endDaemon, holderOf, holderPid, isHeld } from '../service/index.ts';
+import { type RunningDaemon, startDaemon } from './daemon-child.node.ts';
+import { afterExit, type DaemonExit } from './daemon-ladder.ts';
+import type { Machine } from './machine.ts';
+
+export interface KeepDaemonsOptions {
+  /** Where everything installed stands, a directory a daemon. */
+  readonly directory: string;
+  readonly placesOf: (daemon: DaemonName) => DaemonPlaces;
+}
+
+/** What was installed is looked at so often. */
+const LOOK_EVERY_MS = 1000;
+/** So often it is seen whether one lives that is no child of ours. */
+const WATCH_EVERY_MS = 500;
+
+const FILES = ['daemon.json', 'observe.token', 'act.token'] as const;
+
+/** One daemon of ours; its loop ends once it is not wanted any more. */
+interface Kept {
+  readonly name: string;
+  readonly places: DaemonPlaces;
+  config: DaemonConfig;
+  stamp: string;
+  isResting: boolean;
+  /** Aborted when what was installed is another, or we stop. */
+  changed: AbortController;
+  isWanted: boolean;
+  ended: Promise<void>;
+}
+
+/**
+ * Runs the daemons that were installed for the tray, each as a child that is started again when it ends, and alone (persona
+ * daemon, contract 5). One that outlived an earlier tray is taken over as it is: the lock says so, and there are never two.
+ * Disposing ends them all.
+ */
+export function keepDaemons({ directory, placesOf }: KeepDaemonsOptions, machine: Machine): AsyncDisposable {
+  const { disk, clock, env, log, random, stop } = machine;
+  const kept = new Map<string, Kept>();
+  const bad = new Map<string, string>();
+  let seen = '';
+  let next: Disposable | null = null;
+
+  const draw = (): number => Number.parseInt(random.hex(4), 16) / 2 ** 32;
+
+  function look(): void {
+    next = null;
+    if (stop.aborted) return;
+    try {
+      const stamps = stampsIn(machine, directory);
+      const now = JSON.stringify([...stamps]);
+      if (now !== seen) follow(installedDaemons(disk, directory), stamps);
+      seen = now;
+    } catch (error) {
+      log.warn(`what daemons are installed can not be seen: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    next = clock.after(LOOK_EVERY_MS, look);
+  }
+
+  function follow(installed: readonly Installed[], stamps: ReadonlyMap<string, string>): void {
+    const wanted = new Map<string, DaemonConfig>();
+    for (const one of installed) {
+      if (one.is === 'bad') tellOfBad(one.name, one.why);
+      else bad.delete(one.name);
+      if (one.is === 'good' && one.config.owner === 'tray' && !one.config.paused) wanted.set(one.name, one.config);
+    }
+    for (const one of kept.values()) {
+      const config = wanted.get(one.name);
+      const stamp = stamps.get(one.name) ?? '';
+      if (config === undefined) {
+        one.isWanted = false;
+        one.changed.abort();
+        continue;
+      }
+      const isOther = JSON.stringify(config) !== JSON.stringify(one.config);
+      const wakes = isOther || !one.isWanted || (one.isResting && stamp !== one.stamp);
+      Object.assign(one, { config, stamp, isWanted: true });
+      if (wakes) one.changed.abort();
+    }
+    for (const [name, config] of wanted) if (!kept.has(name)) keep(name, config, stamps.get(name) ?? '');
+  }
+
+  function tellOfBad(name: string, why: string): void {
+    if (bad.get(name) === why) return;
+    bad.set(name, why);
+    log.warn(`the daemon ${name} is not started: ${why}`);
+  }
+
+  function keep(name: string, config: DaemonConfig, stamp: string): void {
+    const one: Kept = {
+      ...{ name, config, stamp, places: placesOf(config), isResting: false, isWanted: true },
+      changed: new AbortController(),
+      ended: Promise.resolve(),
+    };
+    kept.set(name, one);
+    one.ended = keeping(one)
+      .catch((error: unknown) => log.error(`the daemon ${name} is not looked after any more: ${String(error)}`))
+      .then(() => void kept.delete(name));
+  }
+
+  async function keeping(one: Kept): Promise<void> {
+    let failures = 0;
+    while (one.isWanted && !stop.aborted) {
+      one.changed = new AbortController();
+      const changed = AbortSignal.any([one.changed.signal, stop]);
+      const from = clock.monotonic();
+      const exit = await running(one, changed).catch(notStarted);
+      failures =
+        exit === 'looked after'
+          ? 0
+          : await waited(one, afterExit(exit, clock.monotonic() - from, failures, draw()), exit, changed);
+    }
+  }
+
+  /** Until it ends; one that is not wanted as it is any more is ended. `looked after`: there is nothing to wait for. */
+  async function running({ name, config, places }: Kept, changed: AbortSignal): Promise<DaemonExit | 'looked after'> {
+    const isOurs = !isHeld(disk, places);
+    const daemon = isOurs ? startDaemon(config, env) : adopted(places, changed);
+    log.info(`the daemon ${name} ${isOurs ? 'was started' : 'runs already, and is looked after'} (pid ${daemon.pid})`);
+    const exit = await Promise.race([daemon.ended, aborted(changed)]);
+    if (exit !== null && daemon.isGone()) {
+      const isSecond = exit.is === 'code' && exit.code === 0 && isHeld(disk, places); // which is taken over
+      return isSecond ? 'looked after' : exit;
+    }
+    const end = await endDaemon(places, stop.aborted ? 'tray quits' : 'changed', daemon, clock);
+    if (end === 'stayed') log.error(`the daemon ${name} was asked, terminated and killed, and is still there`);
+    else log.info(`the daemon ${name} was ended: ${end}`);
+    return 'looked after';
+  }
+
+  function adopted(places: DaemonPlaces, changed: AbortSignal): RunningDaemon {
+    const target = holderOf(disk, places);
+    const ended = (async (): Promise<DaemonExit> => {
+      while (!changed.aborted && !target.isGone()) await clock.sleep(WATCH_EVERY_MS, changed);
+      return { is: 'unknown' };
+    })();
+    return { ...target, pid: holderPid(disk, places), ended };
+  }
+
+  /** @returns the failures in a row */
+  async function waited(
+    one: Kept,
+    then: ReturnType<typeof afterExit>,
+    exit: DaemonExit,
+    changed: AbortSignal,
+  ): Promise<number> {
+    const how = `the daemon ${one.name} ${wordsOf(exit)}`;
+    if (then.is === 'again') {
+      log.warn(`${how}: it is started again in ${(then.ms / 1000).toFixed(1)} s`);
+      await clock.sleep(then.ms, changed);
+      return changed.aborted ? 0 : then.failures;
+    }
+    log.info(`${how}: it is not started again before it is installed anew, or Hivebar is started`);
+    one.isResting = true;
+    await aborted(changed);
+    one.isResting = false;
+    return 0;
+  }
+
+  look();
+  return {
+    async [Symbol.asyncDispose]() {
+      next?.[Symbol.dispose]();
+      for (const one of kept.values()) {
+        one.isWanted = false;
+        one.changed.abort();
+      }
+      await Promise.all([...kept.values()].map(({ ended }) => ended));
+    },
+  };
+}
+
+function notStarted(error: unknown): DaemonExit {
+  return { is: 'not-started', why: error instanceof Error ? error.message : String(error) };
+}
+
+function wordsOf(exit: DaemonExit): string {
+  switch (exit.is) {
+    case 'code':
+      return `ended with ${exit.code}`;
+    case 'signal':
+      return `was ended by ${exit.signal}`;
+    case 'not-started':
+      return `could not be started (${exit.why})`;
+    case 'unknown':
+      return 'is gone';
+  }
+}
+
+/** By name, another text when one of its files is another. */
+function stampsIn({ disk: { files } }: Machine, directory: string): ReadonlyMap<string, string> {
+  const names = files.lstat(directory) === null ? [] : files.readdir(directory).toSorted();
+  return new Map(
+    names.map((name) => {
+      const looks = FILES.map((file) => files.lstat(join(directory, name, file)));
+      return [name, looks.map((stat) => `${stat?.ino}:${stat?.size}:${stat?.ctimeMs}`).join(' ')];
+    }),
+  );
+}
+
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    else signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
+}
