@@ -319,3 +319,18 @@ test('list says what is installed, what it does, and what can not be read', asyn
   assert.equal(removed.code, 0, removed.stderr);
   assert.equal(existsSync(join(home.dir, 'daemons', 'acme-di')), false);
 });
+
+test('persona daemon check 16: the way to a Windows Service is documented, and the task is the default', () => {
+  const docs = join(import.meta.dirname, '..', '..', 'docs');
+  const texts = readdirSync(docs)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => readFileSync(join(docs, name), 'utf8'));
+  const about = texts.find((text) => text.includes('Windows Service upgrade path')) ?? '';
+  const section = about.slice(about.indexOf('Windows Service upgrade path'));
+  for (const words of [
+    /scheduled task is the default/,
+    /daemon run --tenant T --identity I --project P/,
+    /user's own account/,
+  ])
+    assert.match(section, words);
+});

@@ -33,7 +33,7 @@ export async function retire(verb: string, args: readonly string[], io: Io, leav
   const all = await Promise.all(
     daemons.map(async (daemon): Promise<Retired | { readonly name: string; readonly error: string }> => {
       try {
-        return await retired(daemon, verb, leaves, ground);
+        return await retired(daemon, reasonOf(verb, leaves), leaves, ground);
       } catch (error) {
         const { name } = daemon;
         return { name, error: faultOf(error, { is: 'machine', key: `daemon:${name}` }).explain() };
@@ -46,6 +46,12 @@ export async function retire(verb: string, args: readonly string[], io: Io, leav
     else if (!json) io.out(`${printable(sentenceOf(one))}\n`);
   }
   return all.some((one) => 'error' in one) ? 1 : 0;
+}
+
+/** To an upstream an uninstall is what it comes to. */
+function reasonOf(verb: string, { config }: Leaves): string {
+  if (verb !== 'uninstall') return verb;
+  return config === 'removed' ? 'destroy' : 'archive';
 }
 
 async function retired(daemon: Chosen, reason: string, leaves: Leaves, ground: Ground): Promise<Retired> {
