@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
 import { newItem } from '../../../test/kit/new-item.ts';
 import { silentLog } from '../../ports/index.ts';
-import { type Database, openDatabase } from '../../state/index.ts';
+import { type Database, openDatabase, type Value } from '../../state/index.ts';
 import { type NewItem, openItems, openLocalHive } from '../index.ts';
 import { keepSignals, type SignalChange } from './index.ts';
 
@@ -16,15 +16,35 @@ let made = 0;
 
 const TO_ALL = { to: { is: 'everyone' as const } };
 
+function counting(db: Database, read: { rows: number }): Database {
+  return {
+    ...db,
+    prepare<Row>(sql: string) {
+      const statement = db.prepare<Row>(sql);
+      return {
+        ...statement,
+        all(...values: readonly Value[]) {
+          const rows = statement.all(...values);
+          read.rows += rows.length;
+          return rows;
+        },
+      };
+    },
+  };
+}
+
 /** A hive and its signals on a database of its own; `elsewhere` is another process with the same. */
 function rig(path = join(home, `${++made}`, 'hivebar.sqlite')) {
   const clock = fakeClock();
-  const db: Database = openDatabase(path);
+  const read = { rows: 0 };
+  const db = counting(openDatabase(path), read);
   const hive = openLocalHive({ db, clock, log: silentLog, contentChars: 220 });
   const signals = keepSignals({ db, local: hive, clock, log: silentLog });
   const item = (more: Partial<NewItem> = {}): NewItem => newItem({ created: clock.now(), ...more });
   return {
     path,
+    /** So many rows the database gave to this process so far. */
+    rowsRead: () => read.rows,
     clock,
     hive,
     signals,
@@ -177,12 +197,34 @@ describe('whoever listens to an address', () => {
     assert.deepEqual(ada.take(), ['pending_changed']);
   });
 
-  test('hears of a drain also when more is pending than is compared', () => {
-    const { heard, push, signals } = rig();
-    push(...Array.from({ length: 1200 }, () => ({})));
+  test('hears of a drain whatever it took of very much: the first, the newest, or what came just before', () => {
+    const { heard, push, signals, hive } = rig();
+    const ids = push(...Array.from({ length: 3000 }, () => ({})));
     using ada = heard();
     drainOf(signals, 5);
-    assert.equal(ada.take()[0], 'drained 1195');
+    assert.deepEqual(ada.take(), ['drained 2995']);
+    hive.markRead('ada', ids.slice(-2));
+    assert.deepEqual(ada.take(), ['drained 2993']);
+    push({ priority: 0 });
+    ada.take();
+    drainOf(signals, 1);
+    assert.deepEqual(ada.take(), ['drained 2993']);
+  });
+
+  test('costs whoever sends the same, however much is pending', () => {
+    const few = rig();
+    const many = rig();
+    few.push({});
+    many.push(...Array.from({ length: 3000 }, () => ({})));
+    using _few = few.heard();
+    using _many = many.heard();
+    const costs = [few, many].map(({ push, rowsRead }) => {
+      const before = rowsRead();
+      push({});
+      return rowsRead() - before;
+    });
+    assert.equal(costs[0], costs[1]);
+    assert.ok((costs[0] ?? 0) < 20, `${costs}`);
   });
 
   test('hears nothing once it is gone, and one that fails keeps nothing from the others', () => {

@@ -4,13 +4,13 @@ import type { Database } from '../../state/index.ts';
 import { type Lent, lend } from '../drain/index.ts';
 import type { Item } from '../item.ts';
 import type { LocalHive } from '../local-hive.ts';
-import { signalStatementsOf } from './statements.ts';
+import { type StandRow, signalStatementsOf } from './statements.ts';
 
 /** The answer to a peek (persona daemon, contract 2): no ids, no content. */
 export interface PendingSignals {
   /** Names this state of the address; rises with every change, also across restarts, and never goes back. */
   readonly rev: number;
-  /** Items for any session that are neither read nor over. */
+  /** Items for any session that are neither read nor over; 10,000 stands for as many or more. */
   readonly count: number;
   /** ISO 8601; null: nothing is pending. */
   readonly oldest_at: string | null;
@@ -64,35 +64,42 @@ const ROOM = 1024 * 1024;
 
 /** What was seen of an address that somebody listens to. */
 interface Seen {
-  rev: number;
-  ids: ReadonlySet<number>;
+  stand: StandRow;
+  at: Instant;
+  /** Ids that a drain takes next. */
+  front: readonly number[];
   readonly listeners: Set<{ readonly tell: (change: SignalChange) => void }>;
 }
+
+const NOTHING: StandRow = { rev: 0, unread: 0, last: 0 };
 
 export function keepSignals({ db, local, clock, log }: SignalsOptions): Signals {
   const sql = signalStatementsOf(db);
   const seen = new Map<string, Seen>();
 
   const nowMs = (): Instant => Math.floor(clock.now());
-  const revOf = (address: string): number => sql.rev.get(address)?.rev ?? 0;
-  const idsOf = (address: string): ReadonlySet<number> => new Set(sql.ids.all(address, nowMs()).map(({ id }) => id));
+  const standOf = (address: string): StandRow => sql.stand.get(address) ?? NOTHING;
+  const frontOf = (address: string): readonly number[] => sql.front.all(address, nowMs()).map(({ id }) => id);
 
   function pending(address: string): PendingSignals {
     const { rev, count, oldest } = sql.pending.get(address, nowMs()) ?? { rev: 0, count: 0, oldest: null };
     return { rev, count, oldest_at: oldest === null ? null : isoOf(oldest) };
   }
 
+  /** Costs the same however much is pending: whoever sends something waits for it. */
   function changesOf(address: string, before: Seen): readonly SignalChange[] {
-    const rev = revOf(address);
-    if (rev === before.rev) return [];
-    const ids = idsOf(address);
-    const gone = [...before.ids].filter((id) => !ids.has(id));
-    const came = [...ids].some((id) => !before.ids.has(id));
-    before.rev = rev;
-    before.ids = ids;
-    const wasDrained = gone.length > 0 && sql.anyRead.get(address, JSON.stringify(gone))?.any === 1;
+    const { stand, at, front } = before;
+    const now = standOf(address);
+    if (now.rev === stand.rev) return [];
+    const came = sql.came.get(address, stand.last)?.n ?? 0;
+    const isLess = now.unread < stand.unread + came;
+    before.stand = now;
+    before.at = nowMs();
+    const wasDrained = isLess && sql.anyRead.get(address, JSON.stringify(front), stand.last, at)?.any === 1;
+    if (isLess || front.length === 0) before.front = frontOf(address);
+    const { rev } = now;
     const drained: SignalChange[] = wasDrained ? [{ is: 'drained', rev, remaining: pending(address).count }] : [];
-    return came || !wasDrained ? [...drained, { is: 'pending_changed', rev }] : drained;
+    return came > 0 || !wasDrained ? [...drained, { is: 'pending_changed', rev }] : drained;
   }
 
   const hints = local.hints((address) => {
@@ -125,7 +132,10 @@ export function keepSignals({ db, local, clock, log }: SignalsOptions): Signals 
     },
     listen(address, tell) {
       const listener = { tell };
-      const one = seen.get(address) ?? { rev: revOf(address), ids: idsOf(address), listeners: new Set() };
+      const one = seen.get(address) ?? {
+        ...{ stand: standOf(address), at: nowMs(), front: frontOf(address) },
+        listeners: new Set(),
+      };
       one.listeners.add(listener);
       seen.set(address, one);
       return {

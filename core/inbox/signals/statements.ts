@@ -1,7 +1,11 @@
 import type { Database } from '../../state/index.ts';
 
-/** As many pending ids of an address are compared between two looks; those that a drain takes first are among them. */
-export const MOST_COMPARED = 1000;
+/** So many pending signals are counted; more of them are as many, so that a peek costs the same then. */
+export const MOST_SIGNALS = 10_000;
+/** Of what a drain takes next, so many ids are known of an address that somebody listens to. */
+const FRONT = 32;
+/** Among the newest messages of an address, so many are looked at for one that was read. */
+const RECENT = 1000;
 
 const WAITS = (marks: 'i' | 'a') =>
   `${marks}.read_at IS NULL AND (${marks}.expires_at IS NULL OR ${marks}.expires_at > ?2)`;
@@ -13,26 +17,49 @@ const TO_ALL = `FROM broadcast_acks AS a INDEXED BY broadcast_acks_pending WHERE
 const OF_NOBODY_YET = `FROM inbox AS i WHERE i.persona = '' AND (i.expires_at IS NULL OR i.expires_at > ?2)
   AND NOT EXISTS (SELECT 1 FROM personas WHERE name = ?1)`;
 
-/** What the signals ask of the tables. `?1` is the address, `?2` is now. */
+/** The oldest of each priority is the first in its index; the oldest of all is among those. */
+const oldest = (marks: 'i' | 'a', from: string) => `
+  (SELECT min((SELECT ${marks}.created ${from} AND ${marks}.priority = p.column1 ORDER BY ${marks}.created LIMIT 1))
+    FROM (VALUES (0), (1), (2), (3), (4)) AS p)`;
+const count = (from: string) => `(SELECT count(*) FROM (SELECT 1 ${from} LIMIT ${MOST_SIGNALS}))`;
+
+/** What an address stands at, as the tables keep it. */
+export interface StandRow {
+  readonly rev: number;
+  /** All that is unread, for whichever session, also what is over and not deleted yet. */
+  readonly unread: number;
+  readonly last: number;
+}
+
+/** What the signals ask of the tables. `?1` is the address, and in a peek `?2` is now. */
 export function signalStatementsOf(db: Database) {
-  const among = '(SELECT value FROM json_each(?2))';
+  const newer = (table: string) => `FROM ${table} WHERE persona = ?1 AND seq > ?2 AND read_at IS NULL`;
+  const among = (table: string) =>
+    `EXISTS (SELECT 1 FROM ${table} WHERE persona = ?1 AND seq IN (SELECT value FROM json_each(?2)) AND read_at IS NOT NULL)`;
+  const recently = (table: string) => `EXISTS (SELECT 1 FROM (
+    SELECT read_at FROM ${table} WHERE persona = ?1 AND seq <= ?3 ORDER BY seq DESC LIMIT ${RECENT}) WHERE read_at >= ?4)`;
   return {
-    rev: db.prepare<{ rev: number }>('SELECT rev FROM personas WHERE name = ?'),
     appear: db.prepare(`
       INSERT INTO personas (name, created, last_id, rev, unread, urgent)
       VALUES (?, ?, 0, (SELECT coalesce(max(rev), 0) + 1 FROM personas), 0, 0) ON CONFLICT (name) DO NOTHING`),
     /** In one statement, and so of one moment: else the count after a change could have the name of the one before it. */
     pending: db.prepare<{ rev: number; count: number; oldest: number | null }>(`
-      SELECT coalesce((SELECT rev FROM personas WHERE name = ?1), 0) AS rev, sum(n) AS count, min(oldest) AS oldest FROM (
-        SELECT count(*) AS n, min(i.created) AS oldest ${OWN}
-        UNION ALL SELECT count(*), min(a.created) ${TO_ALL}
-        UNION ALL SELECT count(*), min(i.created) ${OF_NOBODY_YET})`),
-    ids: db.prepare<{ id: number }>(`
+      SELECT coalesce((SELECT rev FROM personas WHERE name = ?1), 0) AS rev,
+        min(${MOST_SIGNALS}, ${count(OWN)} + ${count(TO_ALL)} + ${count(OF_NOBODY_YET)}) AS count,
+        (SELECT min(column1) FROM (VALUES (${oldest('i', OWN)}), (${oldest('a', TO_ALL)}),
+          ((SELECT min(i.created) ${OF_NOBODY_YET})))) AS oldest`),
+    stand: db.prepare<StandRow>('SELECT rev, unread, last_id AS last FROM personas WHERE name = ?'),
+    /** Unread of what came after an id. */
+    came: db.prepare<{ n: number }>(
+      `SELECT (SELECT count(*) ${newer('inbox')}) + (SELECT count(*) ${newer('broadcast_acks')}) AS n`,
+    ),
+    /** What a drain takes next. */
+    front: db.prepare<{ id: number }>(`
       SELECT seq AS id FROM (
         SELECT i.seq, i.priority, i.created ${OWN} UNION ALL SELECT a.seq, a.priority, a.created ${TO_ALL}
-        ORDER BY priority, created, seq LIMIT ${MOST_COMPARED})`),
+        ORDER BY priority, created, seq LIMIT ${FRONT})`),
+    /** Whether one of these ids was read, or one of the newest up to an id since an instant. */
     anyRead: db.prepare<{ any: number }>(`
-      SELECT EXISTS (SELECT 1 FROM inbox WHERE persona = ?1 AND seq IN ${among} AND read_at IS NOT NULL)
-        OR EXISTS (SELECT 1 FROM broadcast_acks WHERE persona = ?1 AND seq IN ${among} AND read_at IS NOT NULL) AS "any"`),
+      SELECT ${among('inbox')} OR ${among('broadcast_acks')} OR ${recently('inbox')} OR ${recently('broadcast_acks')} AS "any"`),
   };
 }
