@@ -9,9 +9,12 @@ const TELLS_NOTHING =
 const BODIES: Readonly<Record<string, string>> = {
   '/api/send': '{"to":"zoe","from":"bo","content":"x"}',
   '/api/v1/token': '{"code":"none"}',
+  '/v1/signals': '{"to":"zoe","from":"bo","body":"x"}',
+  '/v1/signals/pending/drain': '{"address":"zoe"}',
 };
+const SERVED: Readonly<Record<string, number>> = { 'POST /api/v1/token': 403, 'POST /v1/signals': 202 };
 /** What the owner gets: a code that is none is refused to everybody. */
-const served = (route: string): number => (route === 'POST /api/v1/token' ? 403 : 200);
+const served = (route: string): number => SERVED[route] ?? 200;
 
 let rig: StatusRig;
 before(async () => {
@@ -32,6 +35,7 @@ function requests(): { readonly route: string; readonly bytes: (host: string, ..
     '/api/v1/personas/:id': '/api/v1/personas/zoe',
     '/api/v1/personas/:id/events': '/api/v1/personas/zoe/events',
     '/api/v1/personas/:id/history': '/api/v1/personas/zoe/history',
+    '/v1/signals/pending': '/v1/signals/pending?address=zoe',
   };
   return rig.server.routes.map((route) => {
     const [method = '', path = ''] = route.split(' ');
@@ -138,12 +142,14 @@ test('with tokenEverywhere stream and long-poll go on with the token: text, and 
   assert.notEqual((await held).cursor, cursor);
 });
 
-test('without tokenEverywhere only message text, sending and actions ask for the token', async () => {
+test('without tokenEverywhere only message text, sending, actions and signals ask for the token', async () => {
   await using open = await statusRig();
   open.join('zoe');
   open.look('zoe', 0);
-  const closed = open.server.routes.filter((route) => /\/api\/(inbox|send|v1\/actions|v1\/decisions)/.test(route));
-  assert.equal(closed.length, 6);
+  const closed = open.server.routes.filter((route) =>
+    /\/api\/(inbox|send|v1\/actions|v1\/decisions)|^\w+ \/v1\//.test(route),
+  );
+  assert.equal(closed.length, 12);
   for (const { route, bytes } of requests()) {
     const { status } = await raw(open.port, bytes(`127.0.0.1:${open.port}`));
     assert.equal(status, closed.includes(route) ? 401 : served(route), route);
