@@ -14,7 +14,10 @@ const rev = Type.Integer({
 export const PendingWire = Type.Object(
   {
     rev,
-    count: Type.Integer({ minimum: 0, description: 'Items for any session that are neither read nor over.' }),
+    count: Type.Integer({
+      minimum: 0,
+      description: 'Items for any session that are neither read nor over; 10,000 stands for as many or more.',
+    }),
     oldest_at: orNull(Time),
   },
   CLOSED,
