@@ -67,6 +67,7 @@ test('systemd: written and started, old once node moved, paused, gone; linger is
     `systemctl --user stop ${UNIT}.service`,
     `systemctl --user stop ${UNIT}.service`,
     'systemctl --user daemon-reload',
+    `systemctl --user reset-failed ${UNIT}.service`,
   ]);
 });
 

@@ -213,6 +213,7 @@ test('installed, started, stopped and gone, by systemd', async () => {
     'systemctl --user restart kijito-inbox-monitor.service',
     'systemctl --user stop kijito-inbox-monitor.service',
     'systemctl --user daemon-reload',
+    'systemctl --user reset-failed kijito-inbox-monitor.service',
   ]);
 });
 
@@ -223,9 +224,10 @@ test('a unit that could not be started is taken away again, and the error says w
   symlinkSync('../kijito-inbox-monitor.service', join(wants, 'kijito-inbox-monitor.service')); // as reenable makes it
   await assert.rejects(service.install(FLAGS), /restart kijito-inbox-monitor.service: ended with 1: no manager/);
   assert.deepEqual([existsSync(at(UNIT)), readdirSync(wants)], [false, []]);
-  assert.deepEqual(said().slice(-2), [
+  assert.deepEqual(said().slice(-3), [
     'systemctl --user stop kijito-inbox-monitor.service',
     'systemctl --user daemon-reload',
+    'systemctl --user reset-failed kijito-inbox-monitor.service',
   ]);
 });
 

@@ -15,14 +15,18 @@ export interface Supervised extends Unit {
   runs(): Promise<boolean | null>;
 }
 
+/** systemctl(1): nothing of that name is loaded, and so nothing of it runs. */
+const NOT_LOADED = 5;
+
 /** Of the user's systemd. @param name with its `.service` */
 export function systemdService(needs: SupervisedNeeds, name: string, text: Unit['text']): Supervised {
   const folder = posix.join(configOf(needs), 'systemd/user');
   const systemctl = (...args: string[]): string[] => ['systemctl', '--user', ...args];
   async function removed(): Promise<void> {
     unlink(needs.disk, posix.join(folder, 'default.target.wants', name));
-    await told(needs, systemctl('stop', name));
+    await told(needs, systemctl('stop', name), [NOT_LOADED]);
     await told(needs, systemctl('daemon-reload'));
+    await end(needs, systemctl('reset-failed', name)); // else one that had failed is listed on, without its file
   }
   return {
     path: posix.join(folder, name),
@@ -99,10 +103,13 @@ async function undoing(undo: (() => Promise<void>) | null, step: () => Promise<v
   }
 }
 
-/** What is done already stands: who does not hear of it has nothing of it at the next start. */
-async function told(needs: UnitNeeds, command: readonly string[]): Promise<void> {
+/**
+ * What is done already stands: who does not hear of it has nothing of it at the next start.
+ * @param fine further exit codes that are none of a failure
+ */
+async function told(needs: UnitNeeds, command: readonly string[], fine: readonly number[] = []): Promise<void> {
   const ended = await end(needs, command);
-  if (ended.is === 'exited' && ended.code === 0) return;
+  if (ended.is === 'exited' && [0, ...fine].includes(ended.code)) return;
   const why = ended.is === 'exited' ? `ended with ${ended.code}: ${ended.stderr.trim()}` : ended.is;
   needs.disk.log.info(`${command.join(' ')}: ${why}: what runs may go on`);
 }
