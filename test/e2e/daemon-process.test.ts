@@ -171,6 +171,22 @@ describe('the process of a persona daemon', () => {
     assert.equal((await daemon.status()).project, home.project);
   });
 
+  test('what the hook notes of its agent is heard without a call, also when the file comes later', async () => {
+    await using up = await referenceUpstream();
+    using home = daemonHome();
+    const [ada, bo] = [up.persona('acme', 'ada'), up.persona('acme', 'bo')];
+    home.install(ada, up);
+    home.install(bo, up);
+    await using daemon = await home.start(ada);
+    await using other = await home.start(bo);
+    for (const one of [daemon, other]) assert.equal((await one.connected()).taxonomy, 'sleeping');
+    writeFileSync(join(home.dir, 'run', 'activity', 'ada'), 'PostToolUse\n');
+    await daemon.until('it heard', ({ taxonomy }) => taxonomy === 'running');
+    assert.equal((await other.status()).taxonomy, 'sleeping');
+    writeFileSync(other.places.activity, '');
+    await other.until('it heard', ({ taxonomy }) => taxonomy === 'running');
+  });
+
   test('SIGTERM: it says bye, its socket and shim are gone, and it ends with 0', async (t) => {
     if (needs(t, WINDOWS)) return;
     await using up = await referenceUpstream();

@@ -3,12 +3,14 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  type Asked,
   askLink,
   type Boundary,
   type BoundaryKind,
   type DaemonConfig,
   type DaemonPlaces,
   type DaemonStatus,
+  type LinkRequest,
   ownDaemonPlaces,
   type RingAnswer,
   writeDaemonConfig,
@@ -119,11 +121,22 @@ export function daemonHome(): DaemonHome {
   };
 }
 
+/**
+ * One whose time runs fast gives who connects a few milliseconds to speak, and hangs up on a machine that is busy. What it has
+ * not heard is said again.
+ */
+async function asking<R extends LinkRequest>(places: DaemonPlaces, request: R): Promise<Asked<R['verb']>> {
+  for (let more = 5; ; more -= 1) {
+    const asked = await askLink(places, request, { timeoutMs: ASK_MS });
+    if (asked.is !== 'refused' || asked.error !== null || more === 0) return asked;
+  }
+}
+
 /** One that was started, as soon as its control socket answers. @throws with what it said when it ends instead */
 export async function answering(cli: Cli, places: DaemonPlaces): Promise<DaemonProcess> {
   let isThere = false;
   const ask = async (): Promise<DaemonStatus | null> => {
-    const asked = await askLink(places, { verb: 'status' }, { timeoutMs: ASK_MS });
+    const asked = await asking(places, { verb: 'status' });
     return asked.is === 'answered' && asked.answer.pid === cli.pid ? asked.answer : null;
   };
   const looking = (async () => {
@@ -148,7 +161,7 @@ export async function answering(cli: Cli, places: DaemonPlaces): Promise<DaemonP
     return said;
   };
   const notify = async (boundary: Boundary | null): Promise<RingAnswer> => {
-    const asked = await askLink(places, { verb: 'notify_surface', boundary }, { timeoutMs: ASK_MS });
+    const asked = await asking(places, { verb: 'notify_surface', boundary });
     if (asked.is !== 'answered') throw new Error(`not answered: ${JSON.stringify(asked)}\n${cli.stderr}`);
     return asked.answer;
   };
