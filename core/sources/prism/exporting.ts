@@ -1,5 +1,5 @@
 import type { DaemonConfig, DaemonPlaces } from '../../link/index.ts';
-import { Fault } from '../../model/index.ts';
+import { faultOf } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import { type Disk, readPrivate } from '../../state/index.ts';
 import { type DaemonLabels, type Exported, exportedBy, goneSamples, labelsIn, labelValue } from './metrics.ts';
@@ -73,8 +73,7 @@ export function exporting({ machineId, isAlive, disk, clock, log }: ExportingOpt
       try {
         return exportedOf(config, places) ?? gone();
       } catch (error) {
-        if (!(error instanceof Fault)) throw error;
-        refuse(places.name, error.message);
+        refuse(places.name, faultOf(error, { is: 'persona', key: places.name }).message);
         return gone();
       }
     },

@@ -201,6 +201,18 @@ describe('the export of all', () => {
     });
   });
 
+  test('what can not be looked at is not up, and the others are there all the same', async () => {
+    using of = rig();
+    for (const identity of ['ada', 'bo']) install(of.home, { identity });
+    await using _ = await daemon(of.home);
+    writeFileSync(placesIn(of.home.dir).metrics, exportOf('acme', 'ada'), { mode: 0o600 });
+    writeFileSync(placesIn(of.home.dir, 'acme', 'bo').runtime, 'no directory', { mode: 0o600 });
+    assert.deepEqual(ups(of), ['ada 1', 'bo 0']);
+    rmSync(of.home.at('daemons'), { recursive: true });
+    writeFileSync(of.home.at('daemons'), 'no directory', { mode: 0o600 });
+    assert.deepEqual(ups(of), ['ada 1', 'bo 0'], 'as it was known last');
+  });
+
   test('a file that a daemon left behind 31 s ago is none; one of 29 s ago still is', async () => {
     for (const [ms, up] of [
       [31_000, 'ada 0'],

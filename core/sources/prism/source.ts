@@ -173,16 +173,16 @@ export function prismSource(options: PrismOptions): PrismSource {
     },
     named,
     metrics() {
-      const all = namesIn(disk, daemons, PRISM).flatMap((name) => {
-        try {
-          const config = read(name);
-          return config === null ? [] : [exports.of(config, placesOf(config))];
-        } catch (error) {
-          if (error instanceof Fault) return []; // whose it is can not be said
-          throw error;
-        }
-      });
-      return merged(all);
+      try {
+        list();
+      } catch {
+        // what can not be listed is on the board; who was there is scraped as before
+      }
+      return merged(
+        [...there.values()].flatMap((known) =>
+          known === null ? [] : [exports.of(known.config, placesOf(known.config))],
+        ),
+      );
     },
     [Symbol.asyncDispose]: async () => {},
   };
