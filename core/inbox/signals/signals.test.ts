@@ -168,16 +168,25 @@ describe('whoever listens to an address', () => {
     push({}, {});
     using ada = heard();
     const there = elsewhere();
-    const lease = there.lease({ persona: 'ada', session: null, upTo: 4, most: 20, forMs: 1000 });
+    const lease = there.lease({ persona: 'ada', session: null, upTo: 4, most: 1, forMs: 1000 });
     there.delivered(
       lease,
       lease.items.map(({ id }) => id),
     );
-    there.push([item()]);
+    there.push([item(), item()]);
     hive.changedElsewhere();
-    assert.deepEqual(ada.take(), ['drained 1', 'pending_changed']);
+    assert.deepEqual(ada.take(), ['drained 3', 'pending_changed']);
     hive.changedElsewhere();
     assert.deepEqual(ada.take(), []);
+  });
+
+  test('takes no drain of before for one of now', () => {
+    const { heard, push, hive } = rig();
+    const [read = 0] = push({}, {});
+    hive.markRead('ada', [read]);
+    using ada = heard();
+    push({});
+    assert.deepEqual(ada.take(), ['pending_changed']);
   });
 
   test('is not told again what it saw as it began to listen', () => {
@@ -188,11 +197,15 @@ describe('whoever listens to an address', () => {
     assert.deepEqual(ada.take(), []);
   });
 
-  test('hears of what expired as of a change: nobody was shown it', async () => {
-    const { heard, push, hive, clock } = rig();
-    push({ expires: clock.now() + 1000 });
+  test('hears of what expired as of a change: nobody was shown it, also when mail to oneself came with it', async () => {
+    const { heard, push, hive, clock, elsewhere, item } = rig();
+    push({ expires: clock.now() + 1000 }, { expires: clock.now() + 2000 });
     using ada = heard();
     await clock.advance(1000);
+    hive.changedElsewhere();
+    assert.deepEqual(ada.take(), ['pending_changed']);
+    await clock.advance(1000);
+    elsewhere().push([item({ type: 'mail', source: 'ada' })]);
     hive.changedElsewhere();
     assert.deepEqual(ada.take(), ['pending_changed']);
   });
@@ -225,6 +238,9 @@ describe('whoever listens to an address', () => {
     });
     assert.equal(costs[0], costs[1]);
     assert.ok((costs[0] ?? 0) < 20, `${costs}`);
+    const before = many.rowsRead();
+    many.hive.markRead('ada', [1]);
+    assert.ok(many.rowsRead() - before < 50, `${many.rowsRead() - before} rows for one that was read`);
   });
 
   test('hears nothing once it is gone, and one that fails keeps nothing from the others', () => {
