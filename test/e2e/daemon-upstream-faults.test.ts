@@ -146,24 +146,26 @@ describe('how the upstream ends a stream', () => {
     using home = daemonHome();
     const ada = up.persona('acme', 'ada');
     home.install({ ...ada, observe: randomBytes(32).toString('hex') }, up);
-    await using daemon = await home.start(ada, { faster: 100 });
-    await daemon.until('it is refused', ({ last_error_class: error }) => error === 'ws_connect_failed');
-    const { taxonomy } = await daemon.status();
-    assert.equal(taxonomy, 'failed');
-    const { uptime_s: from } = await daemon.status();
-    await daemon.until('two minutes passed', ({ uptime_s: now }) => now > from + 120);
-    assert.equal(up.recording.of('upgrade').length, 1);
+    await using daemon = await home.start(ada, { faster: 50 });
+    /** Refused, and left alone for two minutes. */
+    const waits = async (): Promise<number> => {
+      await daemon.until('it is refused', ({ taxonomy }) => taxonomy === 'failed');
+      const tried = up.recording.of('upgrade').length;
+      const { uptime_s: from } = await daemon.status();
+      await daemon.until('two minutes passed', ({ uptime_s: now }) => now > from + 120);
+      assert.equal(up.recording.of('upgrade').length, tried);
+      return tried;
+    };
+    const tried = await waits();
     // HTTP says it as well.
     up.faults.stream = { is: 'status', status: 401 };
-    await until('it tried again', () => up.recording.of('upgrade').length === 2);
-    const { uptime_s: again } = await daemon.status();
-    await daemon.until('two minutes more passed', ({ uptime_s: now }) => now > again + 120);
-    assert.equal(up.recording.of('upgrade').length, 2);
+    await until('it tried again', () => up.recording.of('upgrade').length > tried);
+    await waits();
     // Installed again: the token of now is used.
     up.faults.stream = null;
     home.install(ada, up);
     await daemon.connected();
-    assert.deepEqual(await errors(daemon), { ws_connect_failed: 2 });
+    assert.deepEqual(Object.keys(await errors(daemon)), ['ws_connect_failed']);
   });
 
   test('4403 ends it with 78, 4410 with 0: neither is to be started again', async () => {
