@@ -99,6 +99,6 @@ async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>
     const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
-    return {};
+    return {}; // judged by what is missing in it
   }
 }
