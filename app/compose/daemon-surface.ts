@@ -2,10 +2,12 @@ import {
   type Banner,
   claudeHook,
   codexShim,
+  endLeftOver,
   fallback,
   type HookDesk,
   keepShim,
   NO_SHIM,
+  noteShim,
   type Plugin,
   pluginKind,
   type ShimView,
@@ -31,20 +33,36 @@ export interface SurfaceNeeds {
   readonly draw: () => number;
   readonly wake: WakePath | null;
   readonly banner: Banner | null;
+  /** Where it is noted which shim runs. */
+  readonly shimNote: string;
   /** The shim came or went. */
   readonly changed: (view: ShimView) => void;
 }
 
 /** The plugin of a surface, with its shim where it has one (persona daemon, contract 5). */
-export function openSurface({ config, desk, env, machine, draw, wake, banner, changed }: SurfaceNeeds): Surface {
+export function openSurface({
+  config,
+  desk,
+  env,
+  machine,
+  draw,
+  wake,
+  banner,
+  shimNote,
+  changed,
+}: SurfaceNeeds): Surface {
   const { clock, spawn, stop } = machine;
   const kind = pluginKind(config.surface, config.shim !== null);
   if (kind === 'codex-shim' && config.shim !== null) {
+    endLeftOver(shimNote);
     const shim = keepShim({
       start: shimStarter(config.shim.command, env, clock, config.project),
       clock,
       chance: draw,
-      changed,
+      changed(view) {
+        noteShim(shimNote, view.pid);
+        changed(view);
+      },
     });
     return {
       plugin: codexShim({ shim, desk, clock }),

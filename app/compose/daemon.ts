@@ -41,6 +41,8 @@ export const DAEMON_EXIT = { clean: 0, again: 75, config: 78 } as const;
 const STOP_MS = 5000;
 /** After the start is over, what it left is thrown away. */
 const AT_REST_MS = 3000;
+/** For the last words of one that broke. */
+const CRASH_MS = 1000;
 /** For a live daemon that is asked what it is bound to. */
 const ASK_MS = 2000;
 
@@ -48,6 +50,8 @@ export interface DaemonHost {
   readonly machine: Machine;
   /** The end began: whatever still hangs then, the process ends with this code within so many milliseconds. */
   readonly exitBy: (ms: number, code: number) => void;
+  /** Something broke that nobody caught: it is said, and the process ends with this code, within so many milliseconds. */
+  readonly onCrash: (said: (error: unknown) => Promise<void>, ms: number, code: number) => void;
 }
 
 interface House extends DaemonHost {
@@ -87,6 +91,15 @@ export async function runDaemon(plan: DaemonPlan, host: DaemonHost): Promise<num
     fsm: () => daemon?.state.fsm ?? 'DISCONNECTED',
     secrets: () => (truth instanceof Fault ? [] : truth.secrets),
   });
+  host.onCrash(
+    async (error) => {
+      log.failed('unclassified', error);
+      machine.log.error(faultOf(error, { is: 'machine', key: `daemon:${places.name}` }).explain());
+      await log[Symbol.asyncDispose]();
+    },
+    CRASH_MS,
+    DAEMON_EXIT.again,
+  );
   const house: House = { ...host, plan, places, log };
   try {
     if (truth instanceof Fault) throw truth;
@@ -171,6 +184,7 @@ async function live({ machine, places, log, exitBy }: House, truth: DaemonTruth,
   await using opened = openSurface({
     ...{ config, desk, machine, draw, env: attached },
     ...{ wake: wakeHere(config, machine), banner: bannerHere(config, machine) },
+    shimNote: join(places.runtime, 'shim.pid'),
     changed: () => daemon.probe(),
   });
   surface = opened;

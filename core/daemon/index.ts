@@ -35,7 +35,7 @@ export {
 export { preparationsFor, venvEnv } from './prepare.ts';
 export { createDaemon, type Daemon } from './run.ts';
 export { openSession } from './session.node.ts';
-export { keepShim, NO_SHIM, type ShimView, shimStarter } from './shim/index.ts';
+export { endLeftOver, keepShim, NO_SHIM, noteShim, type ShimView, shimStarter } from './shim/index.ts';
 export { type Facts, heartbeatOf, metricsText, statusOf } from './status.ts';
 export { taxonomyOf } from './taxonomy.ts';
 export { watchTouched } from './touched.node.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -130,6 +131,49 @@ describe('a daemon and the surface it serves', { skip: process.platform === 'win
       const all = shimNotes(record).flatMap(({ pid, child }) => [pid, ...(child ? [child] : [])]);
       assert.deepEqual(all.filter(isThere), [], words.join());
     }
+  });
+
+  test('kill -9 of the daemon: a shim that hears nothing of it is ended by the next daemon, and so is what it started', async (t) => {
+    if (needs(t, process.platform === 'linux' ? null : 'only Linux says which process a number is of')) return;
+    await using up = await referenceUpstream();
+    using home = daemonHome();
+    using dir = scratch();
+    const record = dir.at('record');
+    const persona = up.persona('acme', 'ada');
+    home.install(persona, up, withShim(record, 'deaf', 'child'));
+    await using killed = await home.start(persona);
+    await until('its start', () => startsOf(record).length === 1);
+    await killed.kill();
+    const [left] = startsOf(record);
+    await until('the end of its stdin', () => shimNotes(record).some(({ is }) => is === 'end of stdin'));
+    assert.ok(left?.child && isThere(left.pid) && isThere(left.child), 'it lives on');
+    await using next = await home.start(persona);
+    await until('the next start', () => startsOf(record).length === 2);
+    assert.deepEqual([left.pid, left.child].filter(isThere), []);
+    const note = join(next.places.runtime, 'shim.pid');
+    assert.match(readFileSync(note, 'utf8'), new RegExp(`^${startsOf(record)[1]?.pid} \\d+\n$`));
+    await next.stop();
+    assert.equal(existsSync(note), false);
+  });
+
+  test('bad input: a note of a shim that names another process ends nobody', async () => {
+    await using up = await referenceUpstream();
+    using home = daemonHome();
+    using dir = scratch();
+    const persona = up.persona('acme', 'ada');
+    home.install(persona, up, withShim(dir.at('record')));
+    const stranger = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+    const { runtime } = home.places('ada');
+    mkdirSync(runtime, { recursive: true, mode: 0o700 });
+    for (const note of [`${stranger.pid} 1\n`, `${stranger.pid} \n`, `-1 1\n`, 'x']) {
+      writeFileSync(join(runtime, 'shim.pid'), note);
+      await using daemon = await home.start(persona);
+      await daemon.until('its shim', ({ shim }) => shim.state === 'running');
+      await daemon.stop();
+      assert.ok(isThere(stranger.pid ?? 0), note);
+    }
+    stranger.kill('SIGKILL');
+    await once(stranger, 'exit');
   });
 
   test('persona daemon check 14: the daemon opens no connection but to its upstream and on this machine, and listens on its socket alone', async (t) => {

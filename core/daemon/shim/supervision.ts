@@ -77,7 +77,7 @@ export function superviseShim(state: Supervision, input: ShimInput): ShimStep {
     case 'resumed':
       return state.pid === null ? { next: counted(state), order: { is: 'start' } } : stay;
     case 'stopped':
-      return { next: { ...state, state: 'none', isStopped: true }, order: { is: 'end' } };
+      return { next: { ...state, state: 'none', pid: null, isStopped: true }, order: { is: 'end' } };
   }
 }
 
