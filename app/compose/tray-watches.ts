@@ -69,7 +69,8 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
   const { hive, settings, outbox, board, machine, settling } = options;
   const { source } = hive;
   const addresses = new Map<string, string>();
-  const labels = new Map<string, string>();
+  /** As it stands on the board. */
+  const joinedAs = new Map<string, Persona>();
   /** Left, and may come again. */
   const again = new Set<string>();
   const alarms = createHiveAlarms({
@@ -142,15 +143,18 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       eventsFile: eventFilePath(options.directory, stem),
       lastEventId: outbox.lastEventId(persona.id),
       canMarkRead: source.markRead !== undefined,
+      isEcho: persona.isEcho ?? false,
       staleAfterMs: staleAfterMs(options),
     });
-    labels.set(persona.id, persona.label);
+    joinedAs.set(persona.id, persona);
   }
 
   /** What a person reads may change while the persona stays who it is. */
   function relabel(address: string): void {
     const persona = hive.named(address);
-    if (labels.has(persona.id) && labels.get(persona.id) !== persona.label) join(persona, machine.clock.now());
+    const before = joinedAs.get(persona.id);
+    if (before === undefined || (before.label === persona.label && before.isEcho === persona.isEcho)) return;
+    join(persona, machine.clock.now());
   }
 
   function startOf(saved: Saved | null, isForeign: boolean, isBorn: boolean): Start {
@@ -190,7 +194,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     },
     left({ persona }) {
       addresses.delete(persona.id);
-      labels.delete(persona.id);
+      joinedAs.delete(persona.id);
       again.add(persona.id); // what it kept is newer than at the start
     },
   });

@@ -145,7 +145,11 @@ export const StatusWire = Type.Object(
     port: Type.Integer({ minimum: 0, maximum: 65535, description: 'The loopback port of the status server.' }),
     totals: Type.Object(
       {
-        unread: Nullable(Whole('The sum over all personas that are not hidden. Null when no part of it is known.')),
+        unread: Nullable(
+          Whole(
+            'The sum over all personas that are not hidden, mail that two of them show counted once. Null when no part of it is known.',
+          ),
+        ),
         unreadIs: UnreadIs,
         urgent: Nullable(Whole('As unread.')),
         up: Whole('Personas that are UP and not hidden.'),

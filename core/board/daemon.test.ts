@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { exactly, UNKNOWN } from '../model/index.ts';
 import type { DaemonView } from './daemon.ts';
 import { createBoard, type Fact } from './index.ts';
 
@@ -38,4 +39,24 @@ test('the picture changes with what a daemon says, and not because its age is co
     rev += 1;
   }
   assert.equal(shown(null)[0], rev);
+});
+
+test('what is counted with another persona is no part of the sums, whether it can be read or not', () => {
+  const board = createBoard();
+  const sums = (): unknown => {
+    const { unread, urgent, personas, up } = board.snapshot().totals;
+    return [unread, urgent, personas, up];
+  };
+  const looked = (persona: string, n: number): void =>
+    board.put({
+      ...{ is: 'looked', at: 1, persona, reach: { is: 'up', since: 1 }, vital: { is: 'live' }, cursor: null },
+      ...{ unread: exactly(n), urgent: UNKNOWN },
+    });
+  board.put({ ...JOINED, isEcho: true });
+  board.put({ ...JOINED, persona: 'ada', source: 'local' });
+  looked('prism-acme-ada', 3);
+  looked('ada', 3);
+  assert.deepEqual(sums(), [exactly(3), UNKNOWN, 2, 2]);
+  board.put(JOINED); // its upstream is another now
+  assert.deepEqual(sums(), [exactly(6), UNKNOWN, 2, 2]);
 });

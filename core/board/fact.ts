@@ -22,6 +22,8 @@ export type Fact =
       readonly lastEventId: string | null;
       /** Its messages can be marked as read from here; absent: they can not. */
       readonly canMarkRead?: boolean;
+      /** What it counts is counted with another persona too, and is no part of sums; absent: it is not. */
+      readonly isEcho?: boolean;
       /** A level is stale when it is older than this. */
       readonly staleAfterMs: number;
     }

@@ -26,6 +26,8 @@ export interface Trouble {
 export interface PersonaCell {
   readonly shown: PersonaView;
   readonly staleAfterMs: number;
+  /** Its numbers are those of another persona too. */
+  readonly isEcho: boolean;
   /** Why it is failing or down. */
   readonly failed: Trouble | null;
   /** Why its events wait. */
@@ -259,11 +261,17 @@ function joined(draft: Draft, fact: Extract<Fact, { is: 'joined' }>): void {
             latest: [],
           },
           staleAfterMs: fact.staleAfterMs,
+          isEcho: fact.isEcho ?? false,
           failed: null,
           held: null,
           behind: null,
         }
-      : { ...known, shown: { ...known.shown, ...named }, staleAfterMs: fact.staleAfterMs };
+      : {
+          ...known,
+          shown: { ...known.shown, ...named },
+          staleAfterMs: fact.staleAfterMs,
+          isEcho: fact.isEcho ?? false,
+        };
   draft.personas.splice(index, found ? 1 : 0, cell);
   changeSource(draft, fact.source, (source) => source);
 }

@@ -61,6 +61,7 @@ function samePersona(a: PersonaCell, b: PersonaCell): boolean {
     x.canMarkRead === y.canMarkRead &&
     x.latest === y.latest &&
     x.eventsFile === y.eventsFile &&
+    a.isEcho === b.isEcho &&
     sameTrouble(a.failed, b.failed) &&
     sameTrouble(a.held, b.held) &&
     sameTrouble(a.behind, b.behind)

@@ -80,7 +80,7 @@ export interface Snapshot {
   readonly projects: readonly ProjectView[];
   /** What agents ask of people and nobody answered yet, oldest first; not those of hidden personas. */
   readonly decisions: readonly OpenDecision[];
-  /** Of all that are not hidden. */
+  /** Of all that are not hidden. `unread` and `urgent` count what two personas show once. */
   readonly totals: {
     readonly unread: Count;
     readonly urgent: Count;

@@ -7,6 +7,7 @@ import type { CauseView, HiveView, PersonaView, Snapshot } from './snapshot.ts';
 export function view(state: BoardState, now: Instant, rev: number): Snapshot {
   const personas = state.personas.map((cell) => shownAt(cell.shown, now));
   const seen = personas.filter((persona) => !persona.hidden);
+  const counted = state.personas.flatMap(({ shown, isEcho }) => (shown.hidden || isEcho ? [] : [shown]));
   let up = 0;
   let down = 0;
   for (const persona of seen) {
@@ -22,8 +23,8 @@ export function view(state: BoardState, now: Instant, rev: number): Snapshot {
     projects: state.projects,
     decisions: state.decisions.filter(({ persona }) => !state.hidden.has(persona)),
     totals: {
-      unread: sumOf(seen.map((persona) => persona.unread.value)),
-      urgent: sumOf(seen.map((persona) => persona.urgent.value)),
+      unread: sumOf(counted.map((persona) => persona.unread.value)),
+      urgent: sumOf(counted.map((persona) => persona.urgent.value)),
       up,
       down,
       personas: seen.length,

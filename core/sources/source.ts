@@ -9,6 +9,8 @@ export interface Persona {
   readonly address: string;
   /** What a person reads. */
   readonly label: string;
+  /** What it counts lies in another persona's inbox here, and is counted with that. Absent: it does not. */
+  readonly isEcho?: boolean;
 }
 
 /**

@@ -56,6 +56,9 @@ describe('persona daemons on the board', () => {
     assert.equal((await home.run(['send', '--to', 'ada', '--from', 'me', 'hello'])).code, 0);
     await tray.persona(boardId('ada'), ({ unread }) => unread === 1);
     assert.equal((await tray.persona(boardId('bo'))).unread, 0);
+    await tray.persona('ada', ({ unread }) => unread === 1);
+    const { totals } = await tray.status();
+    assert.deepEqual([totals.unread, totals.personas, totals.up], [1, 4, 4], 'one message is counted once');
     assert.equal((await home.run(['inbox', 'read', 'ada'])).code, 0);
     await tray.persona(boardId('ada'), ({ unread }) => unread === 0);
     assert.ok(!eventsOf(home, 'ada').includes('new'), 'mail is told by the hive that it lies in');

@@ -66,13 +66,13 @@ describe('persona daemons as a source', () => {
     using of = rig();
     assert.deepEqual(await of.source.personas(never), []);
     install(of.home);
-    install(of.home, { identity: 'bo', project: 'p1' });
+    install(of.home, { identity: 'bo', project: 'p1', upstream: 'https://hive.example' });
     mkdirSync(of.home.at('daemons', 'acme-new'), { recursive: true });
     mkdirSync(of.home.at('daemons', '.cache'));
     const all = await of.source.personas(never);
-    assert.deepEqual(all.map(({ id, label }) => [id, label]).sort(), [
-      ['prism-acme-ada', 'ada · river'],
-      ['prism-acme-bo', 'bo · p1'],
+    assert.deepEqual(all.map(({ id, label, isEcho }) => [id, label, isEcho]).sort(), [
+      ['prism-acme-ada', 'ada · river', true],
+      ['prism-acme-bo', 'bo · p1', false],
     ]);
   });
 

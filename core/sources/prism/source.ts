@@ -1,4 +1,4 @@
-import type { DaemonConfig, DaemonName, DaemonPlaces, DaemonStatus } from '../../link/index.ts';
+import { type DaemonConfig, type DaemonName, type DaemonPlaces, type DaemonStatus, LOCAL } from '../../link/index.ts';
 import { exactly, Fault, type Instant, type SourceId, UNKNOWN, VITAL_NOT_REPORTED } from '../../model/index.ts';
 import type { Look, Persona, Source } from '../source.ts';
 import { cut } from '../text.ts';
@@ -60,6 +60,7 @@ export function prismSource(options: PrismOptions): PrismSource {
   const named = (name: string): Persona => ({
     ...{ id: `${PRISM}-${name}`, address: name },
     label: labels.get(name) ?? name,
+    isEcho: there.get(name)?.config.upstream === LOCAL, // its persona of the local hive has the same mail
   });
 
   function read(name: string): DaemonConfig | null {
