@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type DaemonProcess, daemonHome } from '../kit/daemon-process.ts';
@@ -251,6 +251,39 @@ describe('a persona daemon that can not be', () => {
       assert.equal(code, 78);
       assert.match(stderr, /no token is sent there/);
     }
+  });
+
+  test('a path that is too long for a socket is of the class ipc_bind_failed, and not to be tried again', async (t) => {
+    if (needs(t, WINDOWS)) return;
+    await using up = await referenceUpstream();
+    using home = daemonHome();
+    const ada = up.persona('acme', 'ada');
+    const deep = join(home.dir, 'd'.repeat(100));
+    home.install(ada, up);
+    mkdirSync(deep, { recursive: true, mode: 0o700 });
+    cpSync(join(home.dir, 'daemons'), join(deep, 'daemons'), { recursive: true });
+    await using cli = home.spawn(ada, { env: { HIVEBAR_HOME: deep } });
+    assert.equal((await cli.ended()).code, 78);
+    assert.match(cli.stderr, /ctl\.sock: the path has \d+ bytes/);
+    assert.match(readFileSync(join(deep, 'run/prism-daemon/acme-ada/log'), 'utf8'), /"error_class":"ipc_bind_failed"/);
+    assert.equal(hellos(up), 0);
+  });
+
+  test('what nobody caught is in its log before it ends, to be started again', async () => {
+    await using up = await referenceUpstream();
+    using home = daemonHome();
+    const ada = up.persona('acme', 'ada');
+    home.install(ada, up);
+    const breaks = "data:text/javascript,process.on('SIGUSR2',()=>{throw new Error('it broke')})";
+    await using daemon = await home.start(ada, { env: { NODE_OPTIONS: `--import=${breaks.replaceAll(' ', '%20')}` } });
+    await daemon.connected();
+    daemon.cli.kill('SIGUSR2');
+    assert.equal((await daemon.cli.ended()).code, 75);
+    const log = readFileSync(daemon.places.log, 'utf8').trim().split('\n').at(-1) ?? '';
+    const { error_class: error, msg } = JSON.parse(log) as Record<string, unknown>;
+    assert.deepEqual([error, msg], ['unclassified', 'Error: it broke']);
+    await using again = await home.start(ada);
+    await again.connected();
   });
 
   test('a command line that can not be is 78 too: no launcher is to try it again', async () => {

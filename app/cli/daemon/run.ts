@@ -6,7 +6,7 @@ import { closeUninvitedInspector } from '../../compose/early.node.ts';
 import { realMachine } from '../../compose/machine.node.ts';
 import type { Io } from '../command.ts';
 import { stderrLog } from '../stderr-log.ts';
-import { exitBy } from './exit.node.ts';
+import { exitBy, onCrash } from './exit.node.ts';
 
 /** `hivebar daemon run`: the process itself. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
@@ -21,7 +21,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
   const machine = realMachine(log);
   if (await closeUninvitedInspector()) log.warn('closed an inspector that a SIGUSR1 during the start had opened');
-  return exit(await runDaemon(plan, { machine, exitBy: (ms, code) => exitBy(ms, exit(code)) }));
+  return exit(await runDaemon(plan, { machine, onCrash, exitBy: (ms, code) => exitBy(ms, exit(code)) }));
 }
 
 function planOf(args: readonly string[]): DaemonPlan | Error {
