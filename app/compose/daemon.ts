@@ -158,7 +158,7 @@ async function live({ machine, places, log, exitBy }: House, truth: DaemonTruth,
   born(daemon);
   const over = new AbortController();
   const ended = daemon.ended.then((ending) => {
-    exitBy(ending.deadlineMs, ending.exit);
+    exitBy(ending.leftMs, ending.exit);
     over.abort();
     return ending;
   });
@@ -181,6 +181,7 @@ async function live({ machine, places, log, exitBy }: House, truth: DaemonTruth,
     told: (line) => log.tell('info', 'note', line),
     failed: (why) => daemon.failed('unclassified', new Error(why)),
   });
+  if (over.signal.aborted) return (await ended).exit; // it was stopped meanwhile
   await using opened = openSurface({
     ...{ config, desk, machine, draw, env: attached },
     ...{ wake: wakeHere(config, machine), banner: bannerHere(config, machine) },

@@ -21,11 +21,11 @@ export interface DaemonNeeds extends Omit<CallsNeeds, 'tell'> {
   readonly heartbeat: (state: MachineState, seq: number) => ClientFrame;
 }
 
-/** How it ended, and by when the process is to be gone. */
+/** How it ended, and within how many milliseconds the process is to be gone. */
 export interface Ending {
   readonly exit: 0 | 78;
   readonly reason: string;
-  readonly deadlineMs: number;
+  readonly leftMs: number;
 }
 
 /** The machine of one persona, driven by its clock, its stream and its control socket. */
@@ -160,12 +160,13 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
     log.tell('info', 'stopping', reason);
     timer?.stop[Symbol.dispose]();
     phase = 'over';
+    const began = clock.monotonic();
     using stack = new DisposableStack();
     // An upstream that does not answer a close is not waited for.
     const late = new Promise<void>((resolve) => void stack.use(clock.after(deadlineMs / 2, resolve)));
     await Promise.race([calls.leave(reason), late]);
     calls.cut();
-    ending.resolve({ exit, reason, deadlineMs });
+    ending.resolve({ exit, reason, leftMs: Math.max(0, deadlineMs - (clock.monotonic() - began)) });
   }
 
   return {
