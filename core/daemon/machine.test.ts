@@ -437,6 +437,14 @@ describe('heartbeats (contract 2 and 6)', () => {
     assert.deepEqual(beats(daemon.effects), [3]);
   });
 
+  test('one that was sent is no sign of life of the upstream', () => {
+    const daemon = new Told().connected(0);
+    daemon.silence(30_000);
+    daemon.tell({ is: 'heartbeat_sent', conn: daemon.conn, seq: daemon.state.heartbeat.seq });
+    daemon.silence(15_000);
+    assert.equal(daemon.state.lastError, 'ws_stream_stalled');
+  });
+
   test('a send that fails is counted, and the next one is tried', () => {
     const daemon = new Told().connected(0);
     daemon.tell({ is: 'heartbeat_failed', conn: daemon.conn });
