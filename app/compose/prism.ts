@@ -7,7 +7,7 @@ import {
   daemonPlaces,
 } from '../../core/link/index.ts';
 import { Fault } from '../../core/model/index.ts';
-import { isAlive, PRISM, type PrismSource, prismSource } from '../../core/sources/prism/index.ts';
+import { isAlive, PRISM, type PrismOptions, type PrismSource, prismSource } from '../../core/sources/prism/index.ts';
 import type { WatchedHive } from './hives.ts';
 import type { Machine } from './machine.ts';
 
@@ -27,15 +27,17 @@ export interface PrismPlaces {
 const APPEARS_EVERY_MS = 5000;
 const ANSWER_MS = 2000;
 
-/** @param daemons where they are installed @param put hears how each does */
+/** @param daemons where they are installed @param put hears how each does @param local see `PrismOptions` */
 export function prismOf(
   daemons: string,
   { around, machineId }: PrismPlaces,
   { disk, clock, log }: Pick<Machine, 'disk' | 'clock' | 'log'>,
   put: (fact: Fact) => void,
+  local?: PrismOptions['local'],
 ): WatchedDaemons {
   const source = prismSource({
     ...{ daemons, machineId, isAlive, ask: statusOf, disk, clock, log },
+    ...(local === undefined ? {} : { local }),
     placesOf: (daemon) => daemonPlaces(daemon, around),
     said: ({ id }, status, at) =>
       put({ is: 'daemon', at, persona: id, daemon: status === null ? null : viewOf(status, at) }),

@@ -114,7 +114,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   using wakefulness = watchGaps(clock);
   const { settling } = wakefulness;
   const garden = gardenOf(settings, withoutToken(stopping));
-  const prism = prismOf(join(dirs.state, 'daemons'), prismPlaces(machine.env), stopping, board.put);
+  const prism = prismOf(join(dirs.state, 'daemons'), prismPlaces(machine.env), stopping, board.put, local.hints);
   const hives = [...hivesOf(primary, settings, local, stopping), ...(garden === null ? [] : [garden.hive]), prism.hive];
   const watch = (hive: WatchedHive, its: Machine, known: ReadonlyMap<string, Kept>): TrayWatches =>
     trayWatches({ hive, settings, outbox, directory, kept: known, board, machine: its, run, settling });

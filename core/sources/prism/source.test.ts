@@ -35,6 +35,7 @@ function rig(laterMs = 0) {
   const home = scratch();
   const said: (string | null)[] = [];
   const warned: string[] = [];
+  const local = new Set<(address: string) => void>();
   const source = prismSource({
     daemons: join(home.dir, 'daemons'),
     machineId: 'this/machine',
@@ -45,6 +46,10 @@ function rig(laterMs = 0) {
       throw new Fault('daemon-gone', asked.is, { is: 'persona', key: places.name });
     },
     said: ({ id }, status) => void said.push(status === null ? null : `${id} ${status.fsm}`),
+    local(changed) {
+      local.add(changed);
+      return { [Symbol.dispose]: () => void local.delete(changed) };
+    },
     isAlive,
     disk,
     clock: {
@@ -55,7 +60,8 @@ function rig(laterMs = 0) {
     log: { ...silentLog, warn: (line) => void warned.push(line) },
   });
   const look = async (name: string): Promise<Look> => await source.look(source.named(name), { is: 'unset' }, never);
-  return { home, source, said, warned, look, [Symbol.dispose]: () => home[Symbol.dispose]() };
+  const deliver = (address: string): void => local.forEach((changed) => void changed(address));
+  return { home, source, said, warned, look, local, deliver, [Symbol.dispose]: () => home[Symbol.dispose]() };
 }
 
 const daemon = (home: Scratch, status: Partial<DaemonStatus> = {}, identity = 'ada') =>
@@ -152,6 +158,20 @@ describe('what wakes', () => {
     heard.woken.length = 0;
     await until('its end', () => heard.woken.includes('acme-ada'));
     assert.ok(!heard.woken.includes('acme-bo'));
+  });
+
+  test('mail in the local hive wakes the daemon of that persona, where that hive is its upstream', async () => {
+    using of = rig();
+    install(of.home, { address: 'Ada L.' });
+    install(of.home, { identity: 'bo', address: 'Ada L.', upstream: 'https://hive.example' });
+    await of.source.personas(never);
+    {
+      using heard = hearing(of);
+      for (const address of ['cy', 'ada', 'Ada L.', 'Ada L.']) of.deliver(address);
+      await until('the daemon', () => heard.woken.length > 0);
+      assert.deepEqual(heard.woken, ['acme-ada'], 'once for both');
+    }
+    assert.equal(of.local.size, 0, 'nobody is listened to any more');
   });
 
   test('an export with another number, and not one that is only newer', async () => {

@@ -17,6 +17,8 @@ export interface PrismOptions extends ExportingOptions {
   readonly ask: (places: DaemonPlaces, signal: AbortSignal) => Promise<DaemonStatus>;
   /** What a daemon said when it was looked at; null: it did not answer. */
   readonly said: (persona: Persona, status: DaemonStatus | null, at: Instant) => void;
+  /** Calls with the name of whose inbox of the local hive changed. */
+  readonly local?: (changed: (address: string) => void) => Disposable;
   readonly stalledAfterMs?: number;
 }
 
@@ -36,6 +38,8 @@ interface Known {
 }
 
 const WAKE_AFTER_MS = 20;
+/** Its daemon hears of it as we do, and asks how many wait. */
+const HEARD_AFTER_MS = 100;
 const LABEL_CHARS = 80;
 
 /**
@@ -126,6 +130,12 @@ export function prismSource(options: PrismOptions): PrismSource {
     wakes?.(name);
   }
 
+  function delivered(address: string): void {
+    for (const [name, known] of there)
+      if (known !== null && known.config.upstream === LOCAL && known.config.address === address)
+        timers.in(HEARD_AFTER_MS, name, () => wakes?.(name));
+  }
+
   async function look(persona: Persona, signal: AbortSignal): Promise<Look> {
     const name = persona.address;
     const none = { urgent: UNKNOWN, evidence: { is: 'level' } } as const;
@@ -162,10 +172,12 @@ export function prismSource(options: PrismOptions): PrismSource {
         exported: hear,
       });
       changes.follow(watched);
+      const local = options.local?.(delivered) ?? null;
       timers.in(WAKE_AFTER_MS, 'installed', census); // what came since they were listed
       return {
         [Symbol.dispose]() {
           wakes = null;
+          local?.[Symbol.dispose]();
           changes?.[Symbol.dispose]();
           changes = null;
           timers[Symbol.dispose]();
