@@ -81,6 +81,16 @@ describe('what comes over the stream of a daemon', () => {
     await isSound(s, 1);
   });
 
+  test('an upstream whose clock is years away is as good as another', async () => {
+    await using s = await scene();
+    for (const years of [10, -10]) {
+      s.up.faults.skewMs = years * 365 * 86_400_000;
+      s.ada.signals(1);
+      await isSound(s, 1);
+    }
+    assert.deepEqual(await errors(s.daemon), {});
+  });
+
   test('a storm of pending_changed is one peek or two, and one doorbell', async () => {
     await using s = await scene();
     s.ada.signals(1);
