@@ -47,16 +47,17 @@ export function onPeekFailed(draft: Draft, { peek: id }: Told<'peek_failed'>): v
 export function onPendingChanged(draft: Draft, { conn, rev }: Told<'pending_changed'>): void {
   const { link, index } = draft.state;
   if (link.is !== 'up' || link.conn !== conn) return;
-  if (rev < link.rev) {
-    fail(draft, 'pending_reconcile_failed', `pending_changed ${rev} after ${link.rev}`);
+  if (rev < link.streamRev) {
+    fail(draft, 'pending_reconcile_failed', `pending_changed ${rev} after ${link.streamRev}`);
     refresh(draft);
     return;
   }
+  const newest = Math.max(link.rev, rev);
+  put(draft, { link: { ...link, rev: newest, streamRev: rev } });
   // Told of what a peek has seen already.
   if (index?.is === 'fresh' && index.rev >= rev) return;
-  put(draft, { link: { ...link, rev } });
   if (index !== null && !isUnknown(index)) {
-    put(draft, { index: { is: 'guess', rev, count: Math.max(1, index.count) } });
+    put(draft, { index: { is: 'guess', rev: newest, count: Math.max(1, index.count) } });
   }
   refresh(draft);
 }

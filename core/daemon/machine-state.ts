@@ -55,6 +55,8 @@ export type Link =
       readonly heardMono: number;
       /** The highest revision this registration was told. */
       readonly rev: number;
+      /** The last one its stream told: a peek may be ahead of frames that are still on their way. */
+      readonly streamRev: number;
       /** When this connection was reconciled; null: not yet. */
       readonly reconciledMono: number | null;
     };

@@ -67,6 +67,7 @@ export function onWelcome(draft: Draft, told: Told<'welcome'>): void {
       since: draft.now.at,
       heardMono: draft.now.mono,
       rev: told.rev,
+      streamRev: told.rev,
       reconciledMono: null,
     },
   });

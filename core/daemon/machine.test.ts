@@ -175,6 +175,16 @@ describe('CONNECTED (contract 3)', () => {
     assert.equal(daemon.state.lastError, 'pending_reconcile_failed');
   });
 
+  test('pending_changed that a peek was ahead of: late, and no failure', () => {
+    const daemon = new Told().connected(0);
+    daemon.changed(2);
+    daemon.peeked(4, 5);
+    assert.deepEqual([...daemon.changed(3), ...daemon.changed(4), ...daemon.changed(5)], []);
+    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 5, count: 4 });
+    assert.deepEqual(kinds(daemon.changed(6)), ['peek']);
+    assert.deepEqual(kinds(daemon.changed(5)), ['error'], 'the stream itself never goes back');
+  });
+
   test('drained: nothing is outstanding, the time is kept', () => {
     const daemon = new Told().connected(2);
     daemon.boundary('Stop', '1');
