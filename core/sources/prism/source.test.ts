@@ -139,7 +139,10 @@ describe('persona daemons as a source', () => {
 describe('what wakes', () => {
   const hearing = (of: ReturnType<typeof rig>) => {
     const woken: string[] = [];
-    const hints = of.source.hints?.((name) => void woken.push(name));
+    const hints = of.source.hints?.((name) => {
+      woken.push(name);
+      of.look(name).catch(() => {}); // which is the board's to show
+    });
     return { woken, [Symbol.dispose]: () => hints?.[Symbol.dispose]() };
   };
 
@@ -154,10 +157,13 @@ describe('what wakes', () => {
     heard.woken.length = 0;
     await using _ = await daemon(of.home);
     await until('its process', () => heard.woken.includes('acme-ada'));
-    rmSync(of.home.at('daemons', 'acme-ada', 'daemon.json'));
     heard.woken.length = 0;
+    rmSync(of.home.at('daemons', 'acme-ada'), { recursive: true });
+    rmSync(placesIn(of.home.dir).runtime, { recursive: true });
     await until('its end', () => heard.woken.includes('acme-ada'));
-    assert.ok(!heard.woken.includes('acme-bo'));
+    install(of.home, { identity: 'cy' });
+    await until('a third one', () => heard.woken.includes('acme-cy'));
+    assert.deepEqual(heard.woken, ['acme-ada', 'acme-cy'], 'what it left behind does not wake for it again');
   });
 
   test('mail in the local hive wakes the daemon of that persona, where that hive is its upstream', async () => {

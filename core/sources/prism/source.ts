@@ -108,6 +108,13 @@ export function prismSource(options: PrismOptions): PrismSource {
     exports.forget(name);
   }
 
+  /** One that is gone by then is not met anew: what it left behind may still move. */
+  function soon(ms: number, name: string): void {
+    timers.in(ms, name, () => {
+      if (there.has(name)) wakes?.(name);
+    });
+  }
+
   /** Who came, who went, and who is installed in another way now. */
   function census(): void {
     const before = new Map(there);
@@ -133,7 +140,7 @@ export function prismSource(options: PrismOptions): PrismSource {
   function delivered(address: string): void {
     for (const [name, known] of there)
       if (known !== null && known.config.upstream === LOCAL && known.config.address === address)
-        timers.in(HEARD_AFTER_MS, name, () => wakes?.(name));
+        soon(HEARD_AFTER_MS, name);
   }
 
   async function look(persona: Persona, signal: AbortSignal): Promise<Look> {
@@ -168,7 +175,7 @@ export function prismSource(options: PrismOptions): PrismSource {
       wakes = wake;
       changes = watchDaemons(daemons, clock, {
         installed: () => timers.in(WAKE_AFTER_MS, 'installed', census),
-        process: (name) => timers.in(WAKE_AFTER_MS, name, () => wakes?.(name)),
+        process: (name) => soon(WAKE_AFTER_MS, name),
         exported: hear,
       });
       changes.follow(watched);
