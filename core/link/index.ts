@@ -10,7 +10,7 @@ export {
   writeDaemonToken,
 } from './config-file.ts';
 export type { Handlers } from './conversation.node.ts';
-export { doorbellLine } from './doorbell-line.ts';
+export { doorbellLine, drainOf, inboxDrain, workWaits } from './doorbell-line.ts';
 export { ownDaemonPlaces, ownSurroundings } from './places.node.ts';
 export {
   type DaemonName,

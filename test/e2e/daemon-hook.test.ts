@@ -246,6 +246,50 @@ describe('the hook of a persona with a daemon', () => {
       rungWith(LINE, await m.hook(event, { turn_id: 't' }, { ...ADA, harness: 'codex' }));
   });
 
+  test('what is for this session alone no daemon counts: it is rung for beside it, by the same line, and not drained', async () => {
+    using m = machine();
+    let waits = false;
+    const { handlers } = ringing(() =>
+      waits ? { emitted: true, why: 'rung' } : { emitted: false, why: 'nothing_pending' },
+    );
+    await using _ = await linkIn(m.home.dir, handlers);
+    await push(m, 'for all sessions');
+    passed(await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA));
+    const words = ['inbox', 'push', '--to', 'ada', '--session', 's1', '--priority', '1', 'for s1'];
+    assert.equal((await m.hivebar(words)).code, 0);
+    passed(await m.hook('PostToolUse', { tool_name: 'Read' }, ADA));
+    passed(await m.hook('UserPromptSubmit', { prompt: 'x', session_id: 's2' }, ADA));
+    const both = `${LINE} --session s1`;
+    rungWith(both, await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA));
+    passed(await m.hook('Stop', {}, ADA)); // nothing came since
+    waits = true;
+    rungWith(both, await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA));
+    assert.deepEqual(pending(m).toSorted(), ['for all sessions', 'for s1']);
+
+    const [, command = ''] = both.split('fetch it now: hivebar ');
+    const drained = await m.hivebar(command.split(' '));
+    assert.match(drained.stdout, /for s1[\s\S]*for all sessions|for all sessions[\s\S]*for s1/);
+    assert.deepEqual(pending(m), []);
+  });
+
+  test('where the upstream is elsewhere, what waits here is rung for beside it', async () => {
+    using m = machine({ upstream: 'https://prism.example' });
+    let waits = false;
+    const { handlers } = ringing(() =>
+      waits ? { emitted: true, why: 'rung' } : { emitted: false, why: 'nothing_pending' },
+    );
+    await using _ = await linkIn(m.home.dir, handlers);
+    mkdirSync(m.home.at('inject-queue'), { recursive: true, mode: 0o700 });
+    m.home.write('inject-queue/s1.jsonl', '{"type":"event","content":"from a queue file"}\n');
+    const here = 'hivebar inbox drain ada --session s1';
+    rungWith(`hivebar: work waits for acme/ada; fetch it now: ${here}`, await m.hook('SessionStart', {}, ADA));
+    waits = true;
+    const there = 'hivebar daemon drain --tenant acme --identity ada';
+    const line = `hivebar: work waits for acme/ada; fetch it now: ${there}, and ${here}`;
+    rungWith(line, await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA));
+    assert.deepEqual(pending(m), ['from a queue file']);
+  });
+
   test('the shell may pass over boundaries where nothing waits here, and never where the upstream is elsewhere', async () => {
     for (const upstream of ['local', 'https://prism.example']) {
       using m = machine({ upstream });

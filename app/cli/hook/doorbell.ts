@@ -3,7 +3,7 @@ import {
   askLink,
   BOUNDARY_KINDS,
   type BoundaryKind,
-  doorbellLine,
+  type DaemonConfig,
   isThere,
   ownDaemonPlaces,
 } from '../../../core/link/index.ts';
@@ -13,10 +13,11 @@ import type { Io } from '../command.ts';
 import { sizeOf } from './age.node.ts';
 import type { Budget } from './budget.ts';
 
-/** A persona with a daemon that lives: it is rung for, and nothing of what waits is told by the hook. */
+/** A persona with a daemon that lives: it is rung for, and is told nothing of what waits. */
 export interface Bell {
-  /** Tells the daemon of this boundary. The line to print, or null: it does not ring now. Never rejects. */
-  at(kind: BoundaryKind, turn: Turn): Promise<string | null>;
+  readonly config: DaemonConfig;
+  /** Tells the daemon of this boundary. Whether it rings now. Never rejects. */
+  at(kind: BoundaryKind, turn: Turn): Promise<boolean>;
 }
 
 /** The bound of the contract (persona daemon, 4): without an answer by then nothing is printed. */
@@ -41,11 +42,12 @@ export async function bellOf(
     const places = ownDaemonPlaces(config, env);
     if (!(await isThere(places, wait.left()))) continue;
     return {
+      config,
       async at(kind, { session, id, transcript }) {
         const boundary = { kind, session: session ?? '', turn: turnOf(id, transcript) };
         const left = budget.part(WITHIN_MS).left();
         const asked = await askLink(places, { verb: 'notify_surface', boundary }, { timeoutMs: left });
-        return asked.is === 'answered' && asked.answer.emitted ? doorbellLine(config) : null;
+        return asked.is === 'answered' && asked.answer.emitted;
       },
     };
   }

@@ -16,7 +16,7 @@ import { announce } from './announce.ts';
 import type { HookArgs } from './args.ts';
 import { budgetOf } from './budget.ts';
 import type { Call } from './call.ts';
-import { type Bell, bellOf } from './doorbell.ts';
+import { type Bell, bellOf, boundaryAt } from './doorbell.ts';
 import { orNone, type Waiting, waitingEvents } from './events.ts';
 import { type AskGates, OPEN_WAY } from './gates.ts';
 
@@ -128,25 +128,34 @@ async function boundary(call: Call): Promise<void> {
   const gates = gatesOf(call);
   if (beginsTurn(kept.pacing, turn) && session !== null) gates.beginTurn(name, session);
   const pacing = pacedAt(kept.pacing, turn);
-  const doorbell = await doorbellOf(call, name);
-  if (doorbell !== null) return await rungBoundary(call, { kept, pacing, gates, name }, doorbell);
-
   const items = openItems({ db, clock: realClock });
-  const carries = asked.harness.carries(turn);
-  let pending: Moment['pending'] = [0, 0, 0, 0, 0];
-  let waiting = NOTHING_WAITS;
-  if (carries.text) {
+  const takeOver = (): void => {
     try {
       queuesOf(db, { state, config }, items, log, budget.part(LOCK_WAIT_MS).left())(name, session);
     } catch (error) {
       if (error instanceof Fault && error.code === 'database') throw error; // nothing else will go either
       log.warn(`queued items wait for the next time: ${error instanceof Error ? error.message : String(error)}`);
     }
+  };
+  const followed = (): Waiting => {
+    const who = { persona, session: session ?? '' };
+    return orNone(() => waitingEvents(disk, state, folder, who, MOST_EVENTS, realClock.now()), log);
+  };
+  const doorbell = await doorbellOf(call, name);
+  if (doorbell !== null) {
+    const isBoundary = boundaryAt(turn) !== null;
+    if (isBoundary) takeOver();
+    const waits = isBoundary && isFollowed ? followed() : NOTHING_WAITS;
+    return await rungBoundary(call, { kept, pacing, gates, name, items, waiting: waits }, doorbell);
+  }
+
+  const carries = asked.harness.carries(turn);
+  let pending: Moment['pending'] = [0, 0, 0, 0, 0];
+  let waiting = NOTHING_WAITS;
+  if (carries.text) {
+    takeOver();
     pending = items.pending(name, session);
-    if (isFollowed && event !== 'PostToolUse') {
-      const who = { persona, session: session ?? '' };
-      waiting = orNone(() => waitingEvents(disk, state, folder, who, MOST_EVENTS, realClock.now()), log);
-    }
+    if (isFollowed && event !== 'PostToolUse') waiting = followed();
   }
   const all: Moment['pending'] = [pending[0], pending[1], pending[2] + waiting.items.length, pending[3], pending[4]];
   const ask: AskGates = { gates, name, turn, cwd: cwd ?? surroundings().cwd, env: io.env };

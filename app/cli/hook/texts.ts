@@ -31,7 +31,8 @@ export function noteOf({ warnings }: Verdict): string | null {
 
 export const BEFORE_STOP = 'hivebar: before you stop, see to what came in.';
 
-const counted = (count: number): string =>
+/** So many items, for a reader. */
+export const counted = (count: number): string =>
   count === 1 ? '1 item' : `${count}${count >= MOST_COUNTED ? ' or more' : ''} items`;
 
 /** In whole code points. */
