@@ -17,6 +17,8 @@ export interface KeepDaemonsOptions {
   readonly placesOf: (daemon: DaemonName) => DaemonPlaces;
 }
 
+type KeepingMachine = Pick<Machine, 'disk' | 'clock' | 'env' | 'log' | 'random' | 'stop'>;
+
 /** What was installed is looked at so often. */
 const LOOK_EVERY_MS = 1000;
 /** So often it is seen whether one lives that is no child of ours. */
@@ -42,7 +44,7 @@ interface Kept {
  * daemon, contract 5). One that outlived an earlier tray is taken over as it is: the lock says so, and there are never two.
  * Disposing ends them all.
  */
-export function keepDaemons({ directory, placesOf }: KeepDaemonsOptions, machine: Machine): AsyncDisposable {
+export function keepDaemons({ directory, placesOf }: KeepDaemonsOptions, machine: KeepingMachine): AsyncDisposable {
   const { disk, clock, env, log, random, stop } = machine;
   const kept = new Map<string, Kept>();
   const bad = new Map<string, string>();
@@ -196,7 +198,7 @@ function wordsOf(exit: DaemonExit): string {
 }
 
 /** By name, another text when one of its files is another. */
-function stampsIn({ disk: { files } }: Machine, directory: string): ReadonlyMap<string, string> {
+function stampsIn({ disk: { files } }: KeepingMachine, directory: string): ReadonlyMap<string, string> {
   const names = files.lstat(directory) === null ? [] : files.readdir(directory).toSorted();
   return new Map(
     names.map((name) => {

@@ -2,40 +2,30 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepDaemons } from '../../app/compose/keep-daemons.ts';
 import { startKeyOf } from '../../app/open/index.ts';
-import {
-  askLink,
-  type DaemonConfig,
-  type DaemonPlaces,
-  type DaemonStatus,
-  ownDaemonPlaces,
-} from '../../core/link/index.ts';
-import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
+import type { DaemonConfig, DaemonName, DaemonStatus } from '../../core/link/index.ts';
+import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
+import { realDisk } from '../../core/state/index.ts';
+import { type TrayDaemons, trayDaemons } from '../kit/tray-daemons.ts';
+import type { TrayProcess } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
-const placesOf = (home: TrayHome, identity: string): DaemonPlaces =>
-  ownDaemonPlaces({ tenant: 'acme', identity }, { HIVEBAR_HOME: home.dir });
-
-async function install(home: TrayHome, identity: string, ...more: readonly string[]): Promise<void> {
+async function install(home: TrayDaemons, identity: string, ...more: readonly string[]): Promise<void> {
   const pair = ['--tenant', 'acme', '--identity', identity];
   const done = await home.run(['daemon', 'install', ...pair, '--project', home.home, '--by', 'tray', ...more]);
   assert.equal(done.code, 0, done.stderr);
 }
 
-async function statusOf(home: TrayHome, identity: string): Promise<DaemonStatus | null> {
-  const asked = await askLink(placesOf(home, identity), { verb: 'status' }, { timeoutMs: 5000 });
-  return asked.is === 'answered' ? asked.answer : null;
-}
-
 /** Waits for its status. @throws after a minute, with what the tray said */
 async function runs(
-  home: TrayHome,
+  home: TrayDaemons,
   tray: TrayProcess | null,
   identity: string,
   fits: (status: DaemonStatus) => boolean = () => true,
 ): Promise<DaemonStatus> {
   for (const end = performance.now() + 60_000; ; await sleep(20)) {
-    const status = await statusOf(home, identity);
+    const status = await home.statusOf(identity);
     if (status !== null && fits(status)) return status;
     if (performance.now() > end)
       throw new Error(`${identity} is not so: ${JSON.stringify({ ...status, metrics: '' })}\n${tray?.log.join('\n')}`);
@@ -51,14 +41,14 @@ const logged = (tray: TrayProcess, words: RegExp): Promise<void> =>
 /** One that has ended and was an orphan may never be asked how by anybody: it has no start any more. */
 const isAlive = (pid: number): boolean => startKeyOf(pid, process.platform) !== null;
 
-function rewrite(home: TrayHome, identity: string, config: Partial<DaemonConfig>): void {
-  const { config: path } = placesOf(home, identity);
+function rewrite(home: TrayDaemons, identity: string, config: Partial<DaemonConfig>): void {
+  const { config: path } = home.places(identity);
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...config }), { mode: 0o600 });
 }
 
 describe('persona daemons that the tray owns', () => {
   test('each is a child of its own; they are bound to the hive of the tray, and end with it', async () => {
-    using home = trayHome();
+    using home = trayDaemons();
     for (const identity of ['ada', 'bo']) await install(home, identity);
     await using tray = await home.start();
     const all = [];
@@ -71,13 +61,13 @@ describe('persona daemons that the tray owns', () => {
     assert.equal(code, 0);
     assert.deepEqual(pids.map(isAlive), [false, false]);
     assert.deepEqual(
-      ['ada', 'bo'].map((one) => existsSync(placesOf(home, one).socket)),
+      ['ada', 'bo'].map((one) => existsSync(home.places(one).socket)),
       [false, false],
     );
   });
 
   test('one that crashes is started again, and only that one', async () => {
-    using home = trayHome();
+    using home = trayDaemons();
     for (const identity of ['ada', 'bo']) await install(home, identity);
     await using tray = await home.start();
     const [ada, bo] = [await runs(home, tray, 'ada'), await runs(home, tray, 'bo')];
@@ -91,21 +81,21 @@ describe('persona daemons that the tray owns', () => {
   });
 
   test('one that was told to end is not started again, before it is installed anew', async () => {
-    using home = trayHome();
+    using home = trayDaemons();
     await install(home, 'ada');
     await using tray = await home.start();
     const first = await runs(home, tray, 'ada');
     assert.equal((await home.run(['daemon', 'shutdown', 'acme-ada'])).code, 0);
     await logged(tray, /acme-ada ended with 0: it is not started again/);
-    assert.equal(await statusOf(home, 'ada'), null);
+    assert.equal(await home.statusOf('ada'), null);
     await install(home, 'ada');
     assert.notEqual((await runs(home, tray, 'ada')).pid, first.pid);
   });
 
   test('a wrong configuration is not tried again before it changes', async () => {
-    using home = trayHome();
+    using home = trayDaemons();
     await install(home, 'ada');
-    const { observeToken } = placesOf(home, 'ada');
+    const { observeToken } = home.places('ada');
     writeFileSync(observeToken, 'short\n', { mode: 0o600 });
     await using tray = await home.start();
     await logged(tray, /acme-ada ended with 78: it is not started again/);
@@ -114,7 +104,7 @@ describe('persona daemons that the tray owns', () => {
   });
 
   test('what is installed, changed, wrapped and destroyed while the tray runs is seen', async () => {
-    using home = trayHome();
+    using home = trayDaemons();
     await using tray = await home.start();
     await install(home, 'ada');
     const first = await runs(home, tray, 'ada');
@@ -122,34 +112,36 @@ describe('persona daemons that the tray owns', () => {
     const second = await runs(home, tray, 'ada', ({ surface }) => surface === 'fallback');
     assert.notEqual(second.pid, first.pid);
     assert.equal((await home.run(['daemon', 'wrap', 'acme-ada'])).code, 0);
-    assert.deepEqual([await statusOf(home, 'ada'), isAlive(second.pid)], [null, false]);
+    assert.deepEqual([await home.statusOf('ada'), isAlive(second.pid)], [null, false]);
     await install(home, 'ada');
     const third = await runs(home, tray, 'ada');
     assert.equal((await home.run(['daemon', 'destroy', '--project', home.home])).code, 0);
-    assert.deepEqual([isAlive(third.pid), existsSync(placesOf(home, 'ada').dir)], [false, false]);
+    assert.deepEqual([isAlive(third.pid), existsSync(home.places('ada').dir)], [false, false]);
     await logged(tray, /acme-ada/);
   });
 
-  test('what can not be read is said once and not started; what the launcher owns is left to it', async () => {
-    using home = trayHome();
-    for (const identity of ['ada', 'bo', 'cy']) await install(home, identity);
+  test("what can not be read is said once and not started, no more than what is paused or is the launcher's", async () => {
+    using home = trayDaemons();
+    for (const identity of ['ada', 'bo', 'cy', 'di']) await install(home, identity);
     rewrite(home, 'ada', { owner: 'launcher' });
+    rewrite(home, 'di', { paused: true });
     rewrite(home, 'bo', { surface: '' });
     await using tray = await home.start();
     await runs(home, tray, 'cy');
-    assert.deepEqual([await statusOf(home, 'ada'), await statusOf(home, 'bo')], [null, null]);
+    for (const identity of ['ada', 'bo', 'di']) assert.equal(await home.statusOf(identity), null);
+    assert.ok(!tray.log.some((line) => /acme-(ada|bo|di) was started/.test(line)));
     assert.equal(tray.log.filter((line) => /acme-bo is not started: .*surface is ""/.test(line)).length, 1);
     rewrite(home, 'bo', { surface: 'fallback' });
     await runs(home, tray, 'bo');
   });
 
   test('one that outlived a killed tray is taken over as it is, and started again when it dies; never two', async () => {
-    using home = trayHome();
+    using home = trayDaemons();
     await install(home, 'ada');
     const first = await home.start();
     const { pid } = await runs(home, first, 'ada');
     await first.kill();
-    assert.equal((await statusOf(home, 'ada'))?.pid, pid);
+    assert.equal((await home.statusOf('ada'))?.pid, pid);
     await using tray = await home.start();
     await logged(tray, new RegExp(`acme-ada runs already, and is looked after \\(pid ${pid}\\)`));
     await runs(home, tray, 'ada', (status) => status.pid === pid && status.fsm === 'CONNECTED');
@@ -160,7 +152,7 @@ describe('persona daemons that the tray owns', () => {
   });
 
   test('one that outlived a killed tray ends with the next one', async () => {
-    using home = trayHome();
+    using home = trayDaemons();
     await install(home, 'ada');
     const first = await home.start();
     const { pid } = await runs(home, first, 'ada');
@@ -174,7 +166,7 @@ describe('persona daemons that the tray owns', () => {
   test('persona daemon check 13: a tray that quits asks, terminates and kills the one that hangs, having ended the other', {
     timeout: 120_000,
   }, async () => {
-    using home = trayHome();
+    using home = trayDaemons();
     for (const identity of ['ada', 'bo']) await install(home, identity);
     await using tray = await home.start();
     const [ada, bo] = [await runs(home, tray, 'ada'), await runs(home, tray, 'bo')];
@@ -185,5 +177,28 @@ describe('persona daemons that the tray owns', () => {
     assert.deepEqual([isAlive(ada.pid), isAlive(bo.pid)], [false, false]);
     assert.ok(tray.log.includes('the daemon acme-ada was ended: killed'));
     assert.ok(tray.log.includes('the daemon acme-bo was ended: asked'));
+  });
+
+  test('whoever keeps them and is over ends them, also without having been told to stop', async () => {
+    using home = trayDaemons();
+    await install(home, 'ada');
+    const lines: string[] = [];
+    const log = { ...silentLog, info: (line: string) => void lines.push(line) };
+    const machine = {
+      disk: realDisk(log),
+      clock: realClock,
+      random: realRandom,
+      env: { ...process.env, ...home.env },
+      stop: new AbortController().signal,
+      log,
+    };
+    const options = { directory: home.at('daemons'), placesOf: ({ identity }: DaemonName) => home.places(identity) };
+    let pid = 0;
+    {
+      await using _daemons = keepDaemons(options, machine);
+      pid = (await runs(home, null, 'ada')).pid;
+    }
+    assert.equal(isAlive(pid), false);
+    assert.deepEqual(lines, [`the daemon acme-ada was started (pid ${pid})`, 'the daemon acme-ada was ended: asked']);
   });
 });
