@@ -4,9 +4,11 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { startKeyOf } from '../../app/open/index.ts';
 import type { DaemonConfig, DaemonPlaces } from '../../core/link/index.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../kit/daemon-process.ts';
 import { runCli, startCli } from '../kit/process.ts';
+import { until } from '../kit/until.ts';
 import { type ReferenceUpstream, referenceUpstream } from '../kit/upstream/index.ts';
 import { type UserSystemd, userSystemd } from '../kit/user-systemd.ts';
 
@@ -19,8 +21,8 @@ interface Scene extends AsyncDisposable {
   readonly home: DaemonHome;
   readonly up: ReferenceUpstream;
   readonly systemd: UserSystemd;
-  /** Installed by the launcher for a project, and running. */
-  daemon(identity: string, project?: string): Promise<DaemonProcess>;
+  /** Installed for the launcher, and running. */
+  daemon(identity: string, config?: Partial<DaemonConfig>): Promise<DaemonProcess>;
   /** The same, by a process that ends only when it must. */
   deaf(identity: string, term?: 'term'): Promise<ChildProcess>;
   /** `hivebar daemon WORDS` to its end. It may take 9 s and more. */
@@ -33,23 +35,24 @@ async function scene(): Promise<Scene> {
   const up = stack.use(await referenceUpstream());
   const systemd = userSystemd(home.env.HOME ?? '');
   const env = { ...home.env, ...systemd.env };
-  const installed = async (identity: string, project: string): Promise<void> => {
-    mkdirSync(project, { recursive: true });
-    home.install(up.persona('acme', identity), up, { project });
+  const installed = async (identity: string, config: Partial<DaemonConfig> = {}): Promise<void> => {
+    mkdirSync(config.project ?? home.project, { recursive: true });
+    home.install(up.persona('acme', identity), up, config);
     const words = ['daemon', 'install', '--tenant', 'acme', '--identity', identity];
     const { code, stderr } = await runCli(words, { env });
     assert.equal(code, 0, stderr);
   };
   return {
     ...{ home, up, systemd },
-    async daemon(identity, project = home.project) {
-      await installed(identity, project);
+    async daemon(identity, config = {}) {
+      await installed(identity, config);
+      const { project = home.project } = config;
       const daemon = stack.use(await home.start({ tenant: 'acme', identity }, { project }));
       await daemon.connected();
       return daemon;
     },
     async deaf(identity, term) {
-      await installed(identity, home.project);
+      await installed(identity);
       const args = [DEAF, 'acme', identity, ...(term === undefined ? [] : [term])];
       const child = spawn(process.execPath, args, {
         env: { ...process.env, ...env },
@@ -121,7 +124,7 @@ describe('persona daemon check 13: lifecycle verbs', () => {
   }, async () => {
     await using the = await scene();
     const [ada, bo] = [await the.daemon('ada'), await the.daemon('bo')];
-    const cy = await the.daemon('cy', join(the.home.env.HOME ?? '', 'another'));
+    const cy = await the.daemon('cy', { project: join(the.home.env.HOME ?? '', 'another') });
     const deaf = await the.deaf('di', 'term');
     const { code, stdout, ms } = await the.hivebar('destroy', '--project', the.home.project);
     assert.equal(code, 0);
@@ -153,13 +156,19 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     assert.ok(ms >= 5000, `${ms}: it has 5 s`);
   });
 
-  test('a real daemon that hangs is gone, others go on', { timeout: 60_000 }, async () => {
+  test('a real daemon that hangs is gone with its shim, others go on', { timeout: 60_000 }, async () => {
     await using the = await scene();
-    const [ada, bo] = [await the.daemon('ada'), await the.daemon('bo')];
+    const deafShim = [process.execPath, '-e', 'setInterval(() => {}, 1000)'];
+    const [ada, bo] = [
+      await the.daemon('ada', { surface: 'codex', shim: { command: deafShim } }),
+      await the.daemon('bo'),
+    ];
+    const { shim } = await ada.until('its shim', ({ shim }) => shim.pid !== null);
     process.kill(ada.pid, 'SIGSTOP');
     const { code, stdout } = await the.hivebar('wrap', '--tenant', 'acme', '--identity', 'ada');
     assert.deepEqual([code, await ada.cli.ended()], [0, { code: null, signal: 'SIGKILL' }]);
     assert.match(stdout, /and was killed; it is paused/);
+    await until('the shim is gone', () => startKeyOf(shim.pid ?? 0, process.platform) === null);
     await goOn([bo]);
   });
 

@@ -1,4 +1,5 @@
-import { writeDaemonConfig } from '../../../core/link/index.ts';
+import { join } from 'node:path';
+import { type DaemonPlaces, writeDaemonConfig } from '../../../core/link/index.ts';
 import { Fault, faultOf } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import { printable, printableJson } from '../../printable.ts';
@@ -61,6 +62,7 @@ async function retired(daemon: Chosen, reason: string, leaves: Leaves, ground: G
   // First of all: whoever would start it again sees that it is not to.
   if (config !== null) writeDaemonConfig(disk, random, places, { ...config, paused: true });
   const end = await endDaemon(places, reason, holderOf(disk, places), realClock);
+  if (end === 'killed') await endShim(places);
   const service = ground.service({ ...daemon, project: config?.project ?? '' });
   if ((await service.look()).is === 'ours') await (leaves.unit === 'removed' ? service.uninstall() : service.pause());
   if (end === 'stayed') {
@@ -69,6 +71,12 @@ async function retired(daemon: Chosen, reason: string, leaves: Leaves, ground: G
   }
   if (leaves.config === 'removed') removeDaemonFiles(disk, places);
   return { name, end, ...leaves };
+}
+
+/** One that does not end with its stdin would outlive a daemon that could not end it. */
+async function endShim({ runtime }: DaemonPlaces): Promise<void> {
+  const { endLeftOver } = await import('../../../core/daemon/index.ts');
+  endLeftOver(join(runtime, 'shim.pid'));
 }
 
 const ENDS: Readonly<Record<DaemonEnd, string>> = {
