@@ -103,13 +103,14 @@ export interface Ring {
   readonly turn: Turn;
 }
 
-/** Where the agent is between its turns, as its last boundary said. */
-export type Turn =
+/** Where the agent is between its turns, as it was last told, and `at` when (by the wall clock). */
+export type Turn = { readonly at: Instant } & (
   | { readonly is: 'unknown' }
   /** `ring`: the doorbell it goes on for after it would have ended; null: a prompt began it, or the agent did something. */
   | { readonly is: 'open'; readonly ring: number | null }
   /** After a Stop with no prompt, the boundary of that name. `woken`: its one ring through the wake path is spent. */
-  | { readonly is: 'rest'; readonly boundary: string; readonly at: Instant; readonly woken: boolean };
+  | { readonly is: 'rest'; readonly boundary: string; readonly woken: boolean }
+);
 
 export interface Heartbeat {
   readonly seq: number;
@@ -179,8 +180,11 @@ export type Happening =
   | { readonly is: 'heartbeat_failed'; readonly conn: number }
   /** `notify_surface`. Without a boundary: an operator's. `ask` comes back in exactly one `answer`. */
   | { readonly is: 'notify'; readonly ask: number; readonly boundary: Boundary | null }
-  /** The agent does something inside a turn. `touched`: when, by the wall clock (the time of the file). */
-  | { readonly is: 'activity'; readonly touched: Instant }
+  /**
+   * The hook noted that the agent did something, and asked nobody. `touched`: when, by the wall clock (the time of the
+   * file). `moment`: what its harness calls it; null: not known.
+   */
+  | { readonly is: 'activity'; readonly touched: Instant; readonly moment: string | null }
   /** The surface took the doorbell. */
   | { readonly is: 'accepted'; readonly ring: number }
   | { readonly is: 'rejected'; readonly ring: number }

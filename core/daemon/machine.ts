@@ -21,7 +21,7 @@ export function atStart({ at, mono }: Pick<Now, 'at' | 'mono'>): MachineState {
     outstanding: null,
     ring: null,
     used: [],
-    turn: { is: 'unknown' },
+    turn: { is: 'unknown', at },
     activeMono: null,
     heartbeat: { seq: 0, dueMono: mono, sentMono: null, stuckMono: null },
     drained: null,
@@ -42,7 +42,7 @@ export function step(state: MachineState, input: Input, rules: Rules): Output {
   inTime(draft);
   put(draft, { told: { at, mono } });
   happened(draft, input);
-  afterwards(draft);
+  afterwards(draft, input);
   return { state: draft.state, effects: draft.effects };
 }
 
@@ -150,9 +150,10 @@ function alive(
  * Whoever knows nothing of the queue asks, after a welcome and wherever the index was lost; a heartbeat goes out with the
  * connection that was just reconciled; an agent at rest is woken.
  */
-function afterwards(draft: Draft): void {
+function afterwards(draft: Draft, input: Input): void {
   if (draft.state.stopping !== null) return;
   if (isUnknown(draft.state.index) && draft.state.peek.is === 'none') refresh(draft);
   heartbeatInTime(draft);
-  wakeIdle(draft);
+  // A Stop is noted before its hook asks, and who asks is rung rather than woken.
+  if (input.is !== 'activity') wakeIdle(draft);
 }

@@ -132,7 +132,7 @@ describe('what is no boundary', () => {
   test('activity never rings', () => {
     const daemon = new Told({ wakeIdle: true }).connected(1);
     daemon.pass(2 * MINUTE);
-    assert.deepEqual(daemon.tell({ is: 'activity', touched: Date.UTC(2027, 0, 1) }), []);
+    assert.deepEqual(daemon.tell({ is: 'activity', touched: Date.UTC(2027, 0, 1), moment: 'PostToolUse' }), []);
   });
 
   test('a turn that is complete has no ear: it waits for the next boundary', () => {
@@ -242,10 +242,81 @@ describe('an agent at rest (contract 4, idle surfaces)', () => {
     const daemon = atRest();
     const { turn } = daemon.state;
     assert.ok(turn.is === 'rest');
-    daemon.tell({ is: 'activity', touched: turn.at });
+    daemon.tell({ is: 'activity', touched: turn.at, moment: 'PostToolUse' });
     assert.deepEqual(daemon.state.turn, turn);
-    daemon.tell({ is: 'activity', touched: turn.at + 1 });
+    daemon.tell({ is: 'activity', touched: turn.at + 1, moment: 'PostToolUse' });
     assert.equal(comes(daemon), 0);
+  });
+
+  describe('by what its hook noted when there was nothing to ask about', () => {
+    /** Notes a moment a second later than anything before. */
+    const notes = (daemon: Told, moment: string | null): void => {
+      daemon.pass(1_000);
+      daemon.tell({ is: 'activity', touched: daemon.at, moment });
+    };
+
+    test('is at rest after a Stop, and woken, once', () => {
+      const daemon = new Told({ wakeIdle: true }).connected(0);
+      notes(daemon, 'UserPromptSubmit');
+      notes(daemon, 'Stop');
+      assert.equal(comes(daemon), 1);
+      daemon.accepted();
+      daemon.drained(3, 0);
+      notes(daemon, 'PostToolUse');
+      notes(daemon, 'Stop');
+      assert.equal(comes(daemon, 4), 1, 'it stopped again');
+    });
+
+    test('is not woken by the note itself: its hook may be about to ask', () => {
+      const daemon = new Told({ wakeIdle: true }).connected(1);
+      daemon.pass(MINUTE);
+      notes(daemon, 'Stop');
+      assert.equal(wakes(daemon), 0);
+      daemon.boundary('Stop', '1');
+      assert.deepEqual(
+        daemon.effects.flatMap((effect) => (effect.is === 'ring' ? [effect.way] : [])),
+        ['boundary'],
+      );
+    });
+
+    for (const moment of [
+      'UserPromptSubmit',
+      'PostToolUse',
+      'Continued',
+      'SessionStart',
+      'SessionEnd',
+      'StopFailure',
+      null,
+    ]) {
+      test(`is at rest no more after ${moment}`, () => {
+        const daemon = new Told({ wakeIdle: true }).connected(0);
+        notes(daemon, 'Stop');
+        notes(daemon, moment);
+        assert.equal(comes(daemon), 0);
+      });
+    }
+
+    test('goes on after a Stop that rang, whatever a second hook notes of it', () => {
+      const daemon = rung('Stop', '1', { wakeIdle: true });
+      notes(daemon, 'Continued');
+      notes(daemon, 'Stop');
+      daemon.drained(2, 0);
+      assert.equal(comes(daemon, 3), 0);
+      notes(daemon, 'PostToolUse');
+      notes(daemon, 'Stop');
+      daemon.boundary('UserPromptSubmit', '2');
+      daemon.accepted();
+      daemon.drained(4, 0);
+      notes(daemon, 'Stop');
+      assert.equal(comes(daemon, 5), 1);
+    });
+
+    test('an old note is no news', () => {
+      const daemon = atRest();
+      const { turn } = daemon.state;
+      daemon.tell({ is: 'activity', touched: turn.at - 1, moment: 'UserPromptSubmit' });
+      assert.deepEqual(daemon.state.turn, turn);
+    });
   });
 
   test('is not at rest after a Stop that rang, nor for the second hook on it', () => {

@@ -1,4 +1,5 @@
 import type { Boundary, RingWhy } from '../link/index.ts';
+import type { Instant } from '../model/index.ts';
 import { doorbellAt } from './doorbell.ts';
 import { type Draft, enter, fail, newId, put } from './machine-draft.ts';
 import { isUnknown, refresh } from './machine-peek.ts';
@@ -16,8 +17,6 @@ export const PACE = {
   /** Nobody is woken so soon after a connection was reconciled. */
   wakeAfterMs: 30_000,
 } as const;
-
-const OPEN: Turn = { is: 'open', ring: null };
 
 /** The name of a boundary: what two hooks on one event say alike. */
 export function boundaryId({ session, turn, kind }: Boundary): string {
@@ -55,11 +54,10 @@ export function onNotify(draft: Draft, { ask, boundary }: Told<'notify'>): void 
   ring(draft, { way: 'boundary', ask, turn, boundary: boundaryId(boundary) });
 }
 
-/** The agent does something: it is not at rest, if that was after it came to rest. */
-export function onActivity(draft: Draft, { touched }: Told<'activity'>): void {
-  const { turn } = draft.state;
+/** The agent did something. What was noted before its last boundary is old news; a Stop is one also when nobody was asked. */
+export function onActivity(draft: Draft, { touched, moment }: Told<'activity'>): void {
   put(draft, { activeMono: draft.now.mono });
-  if (turn.is === 'open' || (turn.is === 'rest' && touched > turn.at)) put(draft, { turn: OPEN });
+  if (touched > draft.state.turn.at) put(draft, { turn: turnNoted(draft.state, moment, touched) });
 }
 
 /** Opt-in: an agent at rest is at a boundary, and is rung there once (contract 4, idle surfaces). */
@@ -117,7 +115,7 @@ function ring(draft: Draft, { way, ask, turn, boundary }: Ringing): void {
     outstanding: { rev: draft.state.index?.rev ?? 0, ring: id, mono },
     ring: { id, ask, sinceMono: mono, turn },
     // Rung at a Stop the agent goes on.
-    turn: turn.is === 'rest' && !turn.woken ? { is: 'open', ring: id } : turn,
+    turn: turn.is === 'rest' && !turn.woken ? { is: 'open', ring: id, at } : turn,
   });
   enter(draft, 'EMITTING', way);
   draft.effects.push({ is: 'ring', ring: id, way, ask, doorbell: doorbellAt(at) });
@@ -140,15 +138,36 @@ function answer(draft: Draft, ask: number, why: RingWhy): void {
 function turnAfter({ state, now }: Draft, boundary: Boundary): Turn {
   switch (boundary.kind) {
     case 'SessionStart':
-      return { is: 'unknown' };
+      return { is: 'unknown', at: now.at };
     case 'UserPromptSubmit':
-      return OPEN;
+      return { is: 'open', ring: null, at: now.at };
     case 'Stop':
     case 'agent-turn-complete':
       // The second hook on one that rang says nothing new, unless the agent drained since: then it stopped once more.
       return isSpent(state, boundary, now.mono, state.drained?.mono ?? null)
         ? state.turn
         : { is: 'rest', boundary: boundaryId(boundary), at: now.at, woken: false };
+  }
+}
+
+/** Where the agent is after a moment that its hook noted. */
+function turnNoted({ turn, drained }: MachineState, moment: string | null, at: Instant): Turn {
+  switch (moment) {
+    case 'SessionStart':
+    case 'SessionEnd':
+    case 'StopFailure':
+      return { is: 'unknown', at };
+    case 'Stop': {
+      // The second hook on a Stop at which it was sent on, or woken.
+      const isKnown = turn.is === 'open' ? turn.ring !== null : turn.is === 'rest' && turn.woken;
+      if (isKnown && (drained === null || drained.at <= turn.at)) return turn;
+      return { is: 'rest', boundary: JSON.stringify(['noted', at]), at, woken: false };
+    }
+    // In place of a Stop: a hook sent it on.
+    case 'Continued':
+      return { is: 'open', ring: turn.is === 'open' ? turn.ring : null, at };
+    default:
+      return { is: 'open', ring: null, at };
   }
 }
 

@@ -34,8 +34,8 @@ export interface Daemon {
   readonly state: MachineState;
   /** Opens the stream, now and for ever, to ring through this plugin. Before it, only the control socket is answered. */
   start(through: Plugin): void;
-  /** The agent did something; `touched` by the wall clock. */
-  active(touched: number): void;
+  /** The agent did something; `touched` by the wall clock, `moment` as its hook noted it. */
+  active(touched: number, moment: string | null): void;
   /** Something beside the machine failed: counted, and told to the log with its words. */
   failed(error: ErrorClass, why: unknown): void;
   /** Asks the surface how it is, out of turn: its shim came or went. */
@@ -197,7 +197,7 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
       phase = 'running';
       tell({ is: 'tick' });
     },
-    active: (touched) => tell({ is: 'activity', touched }),
+    active: (touched, moment) => tell({ is: 'activity', touched, moment }),
     failed,
     probe,
     shutdown,

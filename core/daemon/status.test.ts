@@ -112,8 +112,19 @@ describe('in one word, the first that fits (contract 5)', () => {
     assert.equal(word(daemon), 'running');
     daemon.pass(1_000);
     assert.equal(word(daemon), 'sleeping');
-    daemon.tell({ is: 'activity', touched: 0 });
+    daemon.tell({ is: 'activity', touched: 0, moment: null });
     assert.equal(word(daemon), 'running');
+  });
+
+  test('running: no more after a Stop that its hook only noted', () => {
+    const daemon = new Told().connected(1);
+    daemon.boundary('UserPromptSubmit', '1');
+    daemon.accepted();
+    daemon.pass(60_000);
+    daemon.tell({ is: 'activity', touched: daemon.at, moment: 'Stop' });
+    assert.equal(word(daemon), 'running');
+    daemon.pass(60_000);
+    assert.equal(word(daemon), 'sleeping');
   });
 
   test('running: while it rings', () => {

@@ -10,11 +10,17 @@ test('given a file that is not there yet, its first write is heard, and each lat
   using state = scratch();
   const path = state.at('ada');
   const heard: number[] = [];
-  using _ = watchTouched(path, { clock: realClock, heard: (at) => heard.push(at), failed: assert.fail });
+  const words: (string | null)[] = [];
+  const hears = (at: number, word: string | null): void => {
+    heard.push(at);
+    words.push(word);
+  };
+  using _ = watchTouched(path, { clock: realClock, heard: hears, failed: assert.fail });
   for (const content of ['Stop', 'UserPromptSubmit', 'Stop']) {
     const before = heard.length;
     writeFileSync(path, content);
     await until(`the write of ${content}`, () => heard.length > before && heard.at(-1) === statSync(path).mtimeMs);
+    assert.equal(words.at(-1), content);
   }
   rmSync(path);
   writeFileSync(path, 'again');

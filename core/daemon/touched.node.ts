@@ -1,14 +1,15 @@
-import { type FSWatcher, statSync, watch } from 'node:fs';
+import { type FSWatcher, readFileSync, statSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../ports/index.ts';
 
 /** What is written in several calls is told once. */
 const GATHER_MS = 20;
+const LONGEST_WORD = 64;
 
 export interface TouchedNeeds {
   readonly clock: Pick<Clock, 'after'>;
-  /** When the file was last written, by the wall clock. */
-  readonly heard: (at: number) => void;
+  /** When the file was last written, by the wall clock, and the word that stands in it; null: none does. */
+  readonly heard: (at: number, word: string | null) => void;
   /** Once, with why it can not be watched; then nothing is ever heard. */
   readonly failed: (why: string) => void;
 }
@@ -29,7 +30,7 @@ export function watchTouched(path: string, { clock, heard, failed }: TouchedNeed
     soon ??= clock.after(GATHER_MS, () => {
       soon = null;
       const at = writtenAt();
-      if (at !== null) heard(at);
+      if (at !== null) heard(at, wordIn(path));
     });
   }
 
@@ -58,4 +59,13 @@ export function watchTouched(path: string, { clock, heard, failed }: TouchedNeed
       soon?.[Symbol.dispose]();
     },
   };
+}
+
+function wordIn(path: string): string | null {
+  try {
+    const word = readFileSync(path, 'utf8').trim();
+    return word === '' || word.length > LONGEST_WORD ? null : word;
+  } catch {
+    return null; // gone again: that it was written is all that is known
+  }
 }

@@ -53,6 +53,11 @@ export class Told {
     return all;
   }
 
+  /** What the wall clock says. */
+  get at(): number {
+    return T0 + this.mono;
+  }
+
   get conn(): number {
     const { link } = this.state;
     return link.is === 'down' ? -1 : link.conn;

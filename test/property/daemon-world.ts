@@ -47,7 +47,7 @@ export type Deed =
   | { readonly is: 'surface'; readonly takes: boolean }
   | { readonly is: 'boundary'; readonly kind: BoundaryKind; readonly turn: number }
   | { readonly is: 'operator' }
-  | { readonly is: 'activity'; readonly agoMs: number }
+  | { readonly is: 'activity'; readonly agoMs: number; readonly moment: string | null }
   | { readonly is: 'heartbeat'; readonly fails: boolean }
   | { readonly is: 'index_lost' }
   /** The surface took a doorbell, and the agent never hears it. */
@@ -106,6 +106,11 @@ export class World {
   private asking: Boundary | null = null;
   private reconciledMono = 0;
   private drainedMono = 0;
+  private drainedAt = 0;
+  /** When the agent was last told to be where it is. */
+  private turnAt = T0;
+  private isSentOn = false;
+  private isWoken = false;
   private rest: Rest | null = null;
   private restIfNot: Rest | null = null;
   isStopped = false;
@@ -166,10 +171,7 @@ export class World {
         this.notify(null);
         break;
       case 'activity':
-        // As a file is touched: by the wall clock, and told of later.
-        if (this.rest !== null && this.at - deed.agoMs > this.rest.at) this.rest = null;
-        this.restIfNot = null;
-        this.tell({ is: 'activity', touched: this.at - deed.agoMs });
+        this.note(this.at - deed.agoMs, deed.moment);
         break;
       case 'heartbeat':
         this.answerHeartbeat(deed.fails);
@@ -320,7 +322,7 @@ export class World {
     if (count > 0) this.mayPend = true;
     if (count > 0 || this.isOvertaken) return;
     this.mayPend = false;
-    if (this.rung !== null) this.drainedMono = this.mono;
+    if (this.rung !== null) [this.drainedMono, this.drainedAt] = [this.mono, this.at];
     this.rung = null;
   }
 
@@ -331,6 +333,7 @@ export class World {
     if (takes) this.hasBell = true;
     else {
       this.rung = null;
+      if (this.restIfNot !== null) this.isSentOn = false;
       this.rest ??= this.restIfNot;
     }
     this.tell({ is: takes ? 'accepted' : 'rejected', ring: ring.id });
@@ -349,12 +352,30 @@ export class World {
     const isTwin = this.mono - rungMono < PACE.boundaryMs && rungMono >= this.drainedMono;
     const isEnd = boundary.kind === 'Stop' || boundary.kind === 'agent-turn-complete';
     if (!isEnd || !isTwin) {
+      this.turnAt = this.at;
+      this.isSentOn = false;
+      this.isWoken = false;
       this.rest = isEnd ? { at: this.at, boundary: id } : null;
       this.restIfNot = null;
     }
     this.asking = boundary;
     this.notify(boundary);
     this.asking = null;
+  }
+
+  /** As a file is touched: by the wall clock, and told of later. */
+  private note(touched: number, moment: string | null): void {
+    const isTwin = (this.isSentOn || this.isWoken) && this.drainedAt <= this.turnAt;
+    if (touched > this.turnAt && !(moment === 'Stop' && isTwin)) {
+      this.turnAt = touched;
+      if (moment !== 'Continued' || !this.isSentOn) {
+        this.isSentOn = false;
+        this.isWoken = false;
+        this.restIfNot = null;
+        this.rest = moment === 'Stop' ? { at: touched, boundary: `noted ${touched}` } : null;
+      }
+    }
+    this.tell({ is: 'activity', touched, moment });
   }
 
   private notify(boundary: Boundary | null): void {
@@ -411,7 +432,7 @@ export class World {
     if (told.is === 'drained') {
       this.mayPend = told.remaining > 0;
       this.rung = null;
-      this.drainedMono = this.mono;
+      [this.drainedMono, this.drainedAt] = [this.mono, this.at];
     }
     const isOperator = told.is === 'notify' && told.boundary === null;
     if (told.is === 'pending_changed' || told.is === 'drained' || isOperator) this.isOvertaken = true;
@@ -501,6 +522,7 @@ export class World {
       assert.ok(this.mono - rungMono >= PACE.boundaryMs, 'twice for one boundary');
       this.rungAt.set(id, this.mono);
       this.restIfNot = boundary.kind === 'Stop' ? this.rest : null;
+      this.isSentOn = boundary.kind === 'Stop';
     } else {
       assert.ok(this.rules.wakeIdle, 'woken unasked');
       assert.ok(this.rest !== null, 'woken in the middle of a turn, or twice at one rest');
@@ -508,6 +530,7 @@ export class World {
       assert.ok(this.mono - this.reconciledMono >= PACE.wakeAfterMs, 'woken right after a reconnect');
       this.rungAt.set(this.rest.boundary, this.mono);
       this.restIfNot = null;
+      this.isWoken = true;
     }
     this.rest = null;
     this.rung = this.mono;

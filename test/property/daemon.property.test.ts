@@ -53,7 +53,15 @@ const anything: fc.Arbitrary<readonly Deed[]> = fc.oneof(
   { weight: 1, arbitrary: one(deed('half_open', {})) },
   { weight: 1, arbitrary: one(deed('garbled', {})) },
   { weight: 1, arbitrary: one(deed('operator', {})) },
-  { weight: 1, arbitrary: one(deed('activity', { agoMs: fc.constantFrom(0, 500, 5_000) })) },
+  {
+    weight: 3,
+    arbitrary: one(
+      deed('activity', {
+        agoMs: fc.constantFrom(0, 0, 500, 5_000),
+        moment: fc.constantFrom('Stop', 'Stop', 'UserPromptSubmit', 'PostToolUse', 'Continued', 'SessionEnd', null),
+      }),
+    ),
+  },
   { weight: 1, arbitrary: one(deed('heartbeat', { fails: fc.boolean() })) },
   { weight: 1, arbitrary: one(deed('index_lost', {})) },
   { weight: 1, arbitrary: one(deed('deaf', {})) },
