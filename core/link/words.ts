@@ -79,7 +79,7 @@ export interface DaemonStatus {
     readonly pid: number | null;
     readonly restarts: number;
   };
-  /** Null: none was sent on this connection yet. */
+  /** Of the last one that was sent, over whichever connection; null: none was yet. */
   readonly heartbeat_age_s: number | null;
   readonly drain_age_s: number;
   /** `fresh` is false while nothing is known of the upstream. */
