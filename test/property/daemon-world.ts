@@ -1,76 +1,35 @@
 import assert from 'node:assert/strict';
 import {
   atStart,
-  boundaryId,
   dueMono,
   type Effect,
   type Happening,
   LIMITS,
   type MachineState,
   type Output,
-  PACE,
   type Rules,
   step,
   withoutIndex,
 } from '../../core/daemon/index.ts';
-import type { Boundary, BoundaryKind, Fsm } from '../../core/link/index.ts';
+import type { Boundary } from '../../core/link/index.ts';
+import type { Deed } from './daemon-deed.ts';
+import { Witness } from './daemon-witness.ts';
 import { freeze } from './pure-step.ts';
 
 const T0 = 1_750_000_000_000;
 const PING_MS = 15_000;
-const DOORBELL = ['kind', 'source', 'timestamp'];
-/** The arrows of contract 3; every state may also fall to DISCONNECTED. */
-const LEGAL: readonly string[] = [
-  'DISCONNECTED>RECONCILING',
-  'RECONCILING>CONNECTED',
-  'CONNECTED>EMITTING',
-  'EMITTING>CONNECTED',
-];
-
 type Frame =
   | { readonly is: 'pending_changed'; readonly rev: number }
   | { readonly is: 'drained'; readonly rev: number; readonly remaining: number };
 
-/** What the world does to a daemon; numbers choose among what there is at the moment. */
-export type Deed =
-  | { readonly is: 'pass'; readonly ms: number }
-  /** Time passes and nobody is told: the computer slept, its clock was set, or (frozen) the process stood still. */
-  | { readonly is: 'sleep'; readonly ms: number; readonly isFrozen: boolean }
-  | { readonly is: 'signals'; readonly count: number }
-  | { readonly is: 'drain'; readonly max: number; readonly isTold: boolean }
-  | { readonly is: 'frames'; readonly count: number }
-  | { readonly is: 'welcome'; readonly restarts: boolean }
-  | { readonly is: 'close'; readonly code: number | null; readonly retryAfterMs: number | null }
-  | { readonly is: 'half_open' }
-  | { readonly is: 'garbled' }
-  | { readonly is: 'peek'; readonly how: 'now' | 'old' | 'fails' | 'back' }
-  | { readonly is: 'surface'; readonly takes: boolean }
-  | { readonly is: 'boundary'; readonly kind: BoundaryKind; readonly turn: number }
-  | { readonly is: 'operator' }
-  | { readonly is: 'activity'; readonly agoMs: number; readonly moment: string | null }
-  | { readonly is: 'heartbeat'; readonly fails: boolean }
-  | { readonly is: 'index_lost' }
-  /** The surface took a doorbell, and the agent never hears it. */
-  | { readonly is: 'deaf' }
-  | { readonly is: 'lifecycle' }
-  | { readonly is: 'shutdown' }
-  /** Something of a connection, a peek or a ring that is over. */
-  | { readonly is: 'ghost'; readonly of: number };
-
-interface Rest {
-  readonly at: number;
-  readonly boundary: string;
-}
-
 /**
- * A hive, a network, a surface and an agent of the least wit around one machine, and what may never be seen of it. What the
- * daemon was told is remembered here a second time, in other words than the machine's.
+ * A hive, a network, a surface and an agent of the least wit around one machine, and a witness of all that it is
+ * told.
  */
 export class World {
   state: MachineState;
   readonly drained: number[] = [];
-  readonly rings: ('boundary' | 'wake')[] = [];
-  readonly moves = new Set<string>();
+  readonly witness: Witness;
   sent = 0;
   private readonly rules: Rules;
   private at = T0;
@@ -95,29 +54,16 @@ export class World {
   private readonly open = new Set<number>();
   hasBell = false;
 
-  // What may ring: in the words of the brief.
-  private fsm: Fsm = 'DISCONNECTED';
-  private isReconciled = false;
-  private isOvertaken = false;
-  private heardMono = 0;
-  private mayPend = false;
-  private rung: number | null = null;
-  private readonly rungAt = new Map<string, number>();
-  private asking: Boundary | null = null;
-  private reconciledMono = 0;
-  private drainedMono = 0;
-  private drainedAt = 0;
-  /** When the agent was last told to be where it is. */
-  private turnAt = T0;
-  private isSentOn = false;
-  private isWoken = false;
-  private rest: Rest | null = null;
-  private restIfNot: Rest | null = null;
   isStopped = false;
 
   constructor(wakeIdle: boolean) {
     this.rules = freeze({ tenant: 't', identity: 'ada', wakeIdle });
+    this.witness = new Witness(wakeIdle, this.at);
     this.state = atStart({ at: this.at, mono: this.mono });
+  }
+
+  private get now(): { readonly at: number; readonly mono: number } {
+    return { at: this.at, mono: this.mono };
   }
 
   do(deed: Deed): void {
@@ -130,7 +76,7 @@ export class World {
         if (deed.isFrozen) this.mono += Math.max(0, deed.ms);
         this.tell({ is: 'tick' });
         if (deed.ms > LIMITS.tickMs + LIMITS.lateMs)
-          assert.equal(this.fsm, 'DISCONNECTED', 'what it knew it slept over');
+          assert.equal(this.state.fsm, 'DISCONNECTED', 'what it knew it slept over');
         break;
       case 'signals':
         this.signals(deed.count);
@@ -171,16 +117,15 @@ export class World {
         this.notify(null);
         break;
       case 'activity':
-        this.note(this.at - deed.agoMs, deed.moment);
+        this.witness.noted(this.at - deed.agoMs, deed.moment);
+        this.tell({ is: 'activity', touched: this.at - deed.agoMs, moment: deed.moment });
         break;
       case 'heartbeat':
         this.answerHeartbeat(deed.fails);
         break;
       case 'index_lost':
         this.state = withoutIndex(this.state);
-        this.isReconciled = false;
-        this.isOvertaken = true;
-        this.rung = null;
+        this.witness.indexLost();
         break;
       case 'deaf':
         this.hasBell = false;
@@ -221,12 +166,12 @@ export class World {
         agent();
         perfect();
       }
-      const rung = this.rings.length;
-      const isFree = this.rung === null || this.mono - this.rung >= PACE.againMs;
-      const shouldRing = this.isReconciled && this.queue.length > 0 && isFree && this.ring === null;
+      const { rings } = this.witness;
+      const rung = rings.length;
+      const mustRing = this.queue.length > 0 && this.ring === null && this.witness.mustRing(this.now);
       // The same name comes again after six minutes, when it names another boundary.
       this.boundary({ kind: 'UserPromptSubmit', session: 'settled', turn: String(round % 3) });
-      if (shouldRing) assert.equal(this.rings.length, rung + 1, 'it waits, nothing is outstanding, and nothing rings');
+      if (mustRing) assert.equal(rings.length, rung + 1, 'it waits, nothing is outstanding, and nothing rings');
       agent();
       perfect();
     }
@@ -289,8 +234,8 @@ export class World {
     this.isWelcome = false;
     this.isSilent = false;
     this.frames = [];
-    this.isReconciled = false;
     this.heartbeat = null;
+    this.witness.connectionLost();
   }
 
   private welcome(restarts: boolean): void {
@@ -312,18 +257,9 @@ export class World {
     else if (how === 'back') this.tell({ is: 'peeked', peek: peek.id, rev: -1, count: 0 });
     else {
       const { rev, count } = how === 'old' ? peek : { rev: this.rev, count: this.queue.length };
-      this.learnPending(count);
+      this.witness.peekAnswered(count, this.now);
       this.tell({ is: 'peeked', peek: peek.id, rev, count });
     }
-  }
-
-  private learnPending(count: number): void {
-    this.isReconciled = true;
-    if (count > 0) this.mayPend = true;
-    if (count > 0 || this.isOvertaken) return;
-    this.mayPend = false;
-    if (this.rung !== null) [this.drainedMono, this.drainedAt] = [this.mono, this.at];
-    this.rung = null;
   }
 
   private answerRing(takes: boolean): void {
@@ -331,11 +267,7 @@ export class World {
     if (ring === null) return;
     this.ring = null;
     if (takes) this.hasBell = true;
-    else {
-      this.rung = null;
-      if (this.restIfNot !== null) this.isSentOn = false;
-      this.rest ??= this.restIfNot;
-    }
+    else this.witness.refused();
     this.tell({ is: takes ? 'accepted' : 'rejected', ring: ring.id });
   }
 
@@ -347,35 +279,7 @@ export class World {
   }
 
   private boundary(boundary: Boundary): void {
-    const id = boundaryId(boundary);
-    const rungMono = this.rungAt.get(id) ?? Number.NEGATIVE_INFINITY;
-    const isTwin = this.mono - rungMono < PACE.boundaryMs && rungMono >= this.drainedMono;
-    const isEnd = boundary.kind === 'Stop' || boundary.kind === 'agent-turn-complete';
-    if (!isEnd || !isTwin) {
-      this.turnAt = this.at;
-      this.isSentOn = false;
-      this.isWoken = false;
-      this.rest = isEnd ? { at: this.at, boundary: id } : null;
-      this.restIfNot = null;
-    }
-    this.asking = boundary;
-    this.notify(boundary);
-    this.asking = null;
-  }
-
-  /** As a file is touched: by the wall clock, and told of later. */
-  private note(touched: number, moment: string | null): void {
-    const isTwin = (this.isSentOn || this.isWoken) && this.drainedAt <= this.turnAt;
-    if (touched > this.turnAt && !(moment === 'Stop' && isTwin)) {
-      this.turnAt = touched;
-      if (moment !== 'Continued' || !this.isSentOn) {
-        this.isSentOn = false;
-        this.isWoken = false;
-        this.restIfNot = null;
-        this.rest = moment === 'Stop' ? { at: touched, boundary: `noted ${touched}` } : null;
-      }
-    }
-    this.tell({ is: 'activity', touched, moment });
+    this.witness.atBoundary(boundary, this.now, () => this.notify(boundary));
   }
 
   private notify(boundary: Boundary | null): void {
@@ -391,9 +295,10 @@ export class World {
     if ('peek' in happening && happening.peek === this.peek?.id) return;
     if ('ring' in happening && happening.ring === this.ring?.id) return;
     const { index, ring, outstanding, fsm } = this.state;
-    const rung = this.rings.length;
+    const { rings } = this.witness;
+    const rung = rings.length;
     this.tell(happening);
-    if (this.rings.length > rung) return; // an agent at rest was just due to be woken
+    if (rings.length > rung) return; // an agent at rest was just due to be woken
     const after = this.state;
     assert.deepEqual(
       { index: after.index, ring: after.ring, outstanding: after.outstanding, fsm: after.fsm },
@@ -403,10 +308,9 @@ export class World {
   }
 
   private tell(happening: Happening): void {
-    this.learn(happening);
+    if (!('conn' in happening) || happening.conn === this.conn) this.witness.hears(happening, this.now);
     this.draws += 1;
-    const now = { at: this.at, mono: this.mono, draw: (this.draws * 0.37) % 1 };
-    const input = freeze({ ...now, ...happening });
+    const input = freeze({ ...this.now, draw: (this.draws * 0.37) % 1, ...happening });
     const before = freeze(this.state);
     const output: Output = step(before, input, this.rules);
     if (happening.is !== 'tick' && happening.is !== 'heard') {
@@ -416,26 +320,8 @@ export class World {
     }
     this.state = output.state;
     for (const effect of output.effects) this.perform(effect, happening);
-    assert.equal(this.state.fsm, this.fsm, 'every change of the state was said');
+    assert.equal(this.state.fsm, this.witness.fsm, 'every change of the state was said');
     assert.ok(this.state.transitions.length <= 64);
-  }
-
-  /** What an honest listener would know after this, before the machine says what it makes of it. */
-  private learn(told: Happening): void {
-    const isOfNow = !('conn' in told) || told.conn === this.conn;
-    if (!isOfNow) return;
-    if (told.is === 'heard' || told.is === 'welcome' || told.is === 'pending_changed' || told.is === 'drained') {
-      // What comes after the silence was over is no sign of life.
-      if (this.mono - this.heardMono < LIMITS.silenceMs || told.is === 'welcome') this.heardMono = this.mono;
-    }
-    if (told.is === 'pending_changed') this.mayPend = true;
-    if (told.is === 'drained') {
-      this.mayPend = told.remaining > 0;
-      this.rung = null;
-      [this.drainedMono, this.drainedAt] = [this.mono, this.at];
-    }
-    const isOperator = told.is === 'notify' && told.boundary === null;
-    if (told.is === 'pending_changed' || told.is === 'drained' || isOperator) this.isOvertaken = true;
   }
 
   private perform(effect: Effect, cause: Happening): void {
@@ -454,7 +340,7 @@ export class World {
         assert.equal(this.peek, null, 'a second peek beside the first');
         assert.ok(this.isWelcome, 'a peek before the welcome');
         this.peek = { id: effect.peek, rev: this.rev, count: this.queue.length };
-        this.isOvertaken = false;
+        this.witness.peekAsked();
         break;
       case 'drop_peek':
         if (this.peek !== null) this.past.push({ is: 'peeked', peek: effect.peek, rev: this.rev + 1, count: 7 });
@@ -466,7 +352,11 @@ export class World {
         this.heartbeat = effect;
         break;
       case 'ring':
-        this.rang(effect);
+        assert.ok(this.isWelcome, 'rung without a connection');
+        assert.equal(this.ring, null, 'two doorbells in flight');
+        this.witness.rang(effect, this.now);
+        if (effect.way === 'boundary') assert.equal(effect.ask, this.asks, 'rung for another than who asks');
+        this.ring = { id: effect.ring, ask: effect.ask, mono: this.mono };
         break;
       case 'answer':
         assert.ok(this.open.delete(effect.ask), 'one answer to one asker');
@@ -476,64 +366,19 @@ export class World {
       case 'error':
         // This hive tells the truth: a peek may be ahead of the frames that are still on their way.
         assert.ok(cause.is !== 'pending_changed' && cause.is !== 'drained', effect.why);
-        // It may have rung all the same, so it does not bring the agent back to rest.
         if (effect.error === 'surface_inject_failed' && cause.is !== 'rejected') {
           if (this.ring !== null) this.past.push({ is: 'accepted', ring: this.ring.id });
           this.ring = null;
-          this.rung = null;
+          this.witness.notTaken();
         }
         break;
-      case 'moved': {
-        const { from, to } = effect.transition;
-        assert.equal(from, this.fsm, 'a transition begins where the last one ended');
-        assert.ok(to === 'DISCONNECTED' || LEGAL.includes(`${from}>${to}`), `${from} -> ${to}`);
-        this.fsm = to;
-        this.moves.add(`${from}>${to}`);
-        if (to === 'CONNECTED' && from === 'RECONCILING') this.reconciledMono = this.mono;
-        if (to === 'DISCONNECTED') this.isReconciled = false;
-        if (from === 'RECONCILING' && to === 'CONNECTED')
-          assert.equal(cause.is, 'peeked', 'reconciled by an answer alone');
+      case 'moved':
+        this.witness.moved(effect, cause, this.now);
         break;
-      }
       case 'stop':
         this.isStopped = true;
         this.gone();
         this.peek = null;
     }
-  }
-
-  private rang(effect: Extract<Effect, { is: 'ring' }>): void {
-    const { way, ask, doorbell } = effect;
-    this.rings.push(way);
-    assert.deepEqual(Object.keys(doorbell).sort(), DOORBELL);
-    assert.equal(this.fsm, 'EMITTING');
-    assert.ok(this.conn !== null && this.isWelcome, 'rung without a connection');
-    assert.ok(this.isReconciled, 'rung before it was reconciled on this connection');
-    assert.ok(this.mono - this.heardMono < LIMITS.silenceMs, 'rung on a stream that is silent');
-    assert.equal(this.ring, null, 'two doorbells in flight');
-    assert.ok(this.mayPend, 'rung for nothing');
-    if (way === 'boundary') {
-      const boundary = this.asking;
-      assert.ok(boundary !== null && ask === this.asks, 'rung without a boundary');
-      assert.notEqual(boundary.kind, 'agent-turn-complete');
-      assert.ok(this.rung === null || this.mono - this.rung >= PACE.againMs, 'rung while one is outstanding');
-      const id = boundaryId(boundary);
-      const rungMono = this.rungAt.get(id) ?? Number.NEGATIVE_INFINITY;
-      assert.ok(this.mono - rungMono >= PACE.boundaryMs, 'twice for one boundary');
-      this.rungAt.set(id, this.mono);
-      this.restIfNot = boundary.kind === 'Stop' ? this.rest : null;
-      this.isSentOn = boundary.kind === 'Stop';
-    } else {
-      assert.ok(this.rules.wakeIdle, 'woken unasked');
-      assert.ok(this.rest !== null, 'woken in the middle of a turn, or twice at one rest');
-      assert.equal(this.rung, null, 'woken while one is outstanding');
-      assert.ok(this.mono - this.reconciledMono >= PACE.wakeAfterMs, 'woken right after a reconnect');
-      this.rungAt.set(this.rest.boundary, this.mono);
-      this.restIfNot = null;
-      this.isWoken = true;
-    }
-    this.rest = null;
-    this.rung = this.mono;
-    this.ring = { id: effect.ring, ask, mono: this.mono };
   }
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Deed, World } from './daemon-world.ts';
+import type { Deed } from './daemon-deed.ts';
+import { World } from './daemon-world.ts';
 
 const PLAIN = { noNullPrototype: true };
 const MINUTE = 60_000;
@@ -125,8 +126,8 @@ test('persona daemon check 5, check 7: whatever happens, it rings only reconcile
           'each drained exactly once',
         );
       }
-      for (const way of world.rings) seen[way] += 1;
-      for (const move of world.moves) seen.moves.add(move);
+      for (const way of world.witness.rings) seen[way] += 1;
+      for (const move of world.witness.moves) seen.moves.add(move);
       if (world.isStopped) seen.stopped += 1;
     }),
     { numRuns: 800 },

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { boundaryId, type Effect, type Happening, LIMITS, PACE } from '../../core/daemon/index.ts';
+import type { Boundary, Fsm } from '../../core/link/index.ts';
+
+const DOORBELL = ['kind', 'source', 'timestamp'];
+/** The arrows of contract 3; every state may also fall to DISCONNECTED. */
+const LEGAL: readonly string[] = [
+  'DISCONNECTED>RECONCILING',
+  'RECONCILING>CONNECTED',
+  'CONNECTED>EMITTING',
+  'EMITTING>CONNECTED',
+];
+
+interface Moment {
+  readonly at: number;
+  readonly mono: number;
+}
+
+interface Rest {
+  readonly at: number;
+  readonly boundary: string;
+}
+
+/** Who sees what a daemon is told, and knows in words of its own what may be seen of it then. */
+export class Witness {
+  readonly rings: ('boundary' | 'wake')[] = [];
+  readonly moves = new Set<string>();
+  fsm: Fsm = 'DISCONNECTED';
+  isReconciled = false;
+  private readonly wakeIdle: boolean;
+  private isOvertaken = false;
+  private heardMono = 0;
+  private mayPend = false;
+  /** When it was rung for what nobody drained since. */
+  private rung: number | null = null;
+  private readonly rungAt = new Map<string, number>();
+  private asking: Boundary | null = null;
+  private reconciledMono = 0;
+  private drained: Moment = { at: 0, mono: 0 };
+  /** When the agent was last told to be where it is. */
+  private turnAt: number;
+  private isSentOn = false;
+  private isWoken = false;
+  private rest: Rest | null = null;
+  private restIfNot: Rest | null = null;
+
+  constructor(wakeIdle: boolean, at: number) {
+    this.wakeIdle = wakeIdle;
+    this.turnAt = at;
+  }
+
+  /** Something of this connection, or of none, before the machine says what it makes of it. */
+  hears(told: Happening, now: Moment): void {
+    if (told.is === 'heard' || told.is === 'welcome' || told.is === 'pending_changed' || told.is === 'drained') {
+      // What comes after the silence was over is no sign of life.
+      if (now.mono - this.heardMono < LIMITS.silenceMs || told.is === 'welcome') this.heardMono = now.mono;
+    }
+    if (told.is === 'pending_changed') this.mayPend = true;
+    if (told.is === 'drained') {
+      this.mayPend = told.remaining > 0;
+      this.rung = null;
+      this.drained = now;
+    }
+    const isOperator = told.is === 'notify' && told.boundary === null;
+    if (told.is === 'pending_changed' || told.is === 'drained' || isOperator) this.isOvertaken = true;
+  }
+
+  peekAsked(): void {
+    this.isOvertaken = false;
+  }
+
+  peekAnswered(count: number, now: Moment): void {
+    this.isReconciled = true;
+    if (count > 0) this.mayPend = true;
+    if (count > 0 || this.isOvertaken) return;
+    this.mayPend = false;
+    if (this.rung !== null) this.drained = now;
+    this.rung = null;
+  }
+
+  connectionLost(): void {
+    this.isReconciled = false;
+  }
+
+  indexLost(): void {
+    this.isReconciled = false;
+    this.isOvertaken = true;
+    this.rung = null;
+  }
+
+  /** A boundary is reported while `report` runs. */
+  atBoundary(boundary: Boundary, now: Moment, report: () => void): void {
+    const id = boundaryId(boundary);
+    const rungMono = this.rungAt.get(id) ?? Number.NEGATIVE_INFINITY;
+    const isTwin = now.mono - rungMono < PACE.boundaryMs && rungMono >= this.drained.mono;
+    const isEnd = boundary.kind === 'Stop' || boundary.kind === 'agent-turn-complete';
+    if (!isEnd || !isTwin) {
+      this.turnAt = now.at;
+      this.goesOn(isEnd ? { at: now.at, boundary: id } : null);
+    }
+    this.asking = boundary;
+    report();
+    this.asking = null;
+  }
+
+  noted(touched: number, moment: string | null): void {
+    const isTwin = (this.isSentOn || this.isWoken) && this.drained.at <= this.turnAt;
+    if (touched <= this.turnAt || (moment === 'Stop' && isTwin)) return;
+    this.turnAt = touched;
+    if (moment === 'Continued' && this.isSentOn) return;
+    this.goesOn(moment === 'Stop' ? { at: touched, boundary: `noted ${touched}` } : null);
+  }
+
+  /** The surface did not take the doorbell: nothing rang, so that an agent that stopped did stop. */
+  refused(): void {
+    this.rung = null;
+    if (this.restIfNot !== null) this.isSentOn = false;
+    this.rest ??= this.restIfNot;
+  }
+
+  /** Nobody knows whether it rang, so it does not bring the agent back to rest. */
+  notTaken(): void {
+    this.rung = null;
+  }
+
+  /** Something waits, of which the daemon was told: whether a boundary of a new name has to ring now. */
+  mustRing(now: Moment): boolean {
+    return this.isReconciled && (this.rung === null || now.mono - this.rung >= PACE.againMs);
+  }
+
+  moved({ transition }: Extract<Effect, { is: 'moved' }>, cause: Happening, now: Moment): void {
+    const { from, to } = transition;
+    assert.equal(from, this.fsm, 'a transition begins where the last one ended');
+    assert.ok(to === 'DISCONNECTED' || LEGAL.includes(`${from}>${to}`), `${from} -> ${to}`);
+    this.fsm = to;
+    this.moves.add(`${from}>${to}`);
+    if (to === 'DISCONNECTED') this.isReconciled = false;
+    if (from !== 'RECONCILING' || to !== 'CONNECTED') return;
+    assert.equal(cause.is, 'peeked', 'reconciled by an answer alone');
+    this.reconciledMono = now.mono;
+  }
+
+  rang({ way, doorbell }: Extract<Effect, { is: 'ring' }>, now: Moment): void {
+    this.rings.push(way);
+    assert.deepEqual(Object.keys(doorbell).sort(), DOORBELL);
+    assert.equal(this.fsm, 'EMITTING');
+    assert.ok(this.isReconciled, 'rung before it was reconciled on this connection');
+    assert.ok(now.mono - this.heardMono < LIMITS.silenceMs, 'rung on a stream that is silent');
+    assert.ok(this.mayPend, 'rung for nothing');
+    if (way === 'boundary') this.rangAt(this.asking, now);
+    else this.woke(now);
+    this.rest = null;
+    this.rung = now.mono;
+  }
+
+  private rangAt(boundary: Boundary | null, now: Moment): void {
+    assert.ok(boundary !== null, 'rung without a boundary');
+    assert.notEqual(boundary.kind, 'agent-turn-complete');
+    assert.ok(this.rung === null || now.mono - this.rung >= PACE.againMs, 'rung while one is outstanding');
+    const id = boundaryId(boundary);
+    const rungMono = this.rungAt.get(id) ?? Number.NEGATIVE_INFINITY;
+    assert.ok(now.mono - rungMono >= PACE.boundaryMs, 'twice for one boundary');
+    this.rungAt.set(id, now.mono);
+    this.restIfNot = boundary.kind === 'Stop' ? this.rest : null;
+    this.isSentOn = boundary.kind === 'Stop';
+  }
+
+  private woke(now: Moment): void {
+    assert.ok(this.wakeIdle, 'woken unasked');
+    assert.ok(this.rest !== null, 'woken in the middle of a turn, or twice at one rest');
+    assert.equal(this.rung, null, 'woken while one is outstanding');
+    assert.ok(now.mono - this.reconciledMono >= PACE.wakeAfterMs, 'woken right after a reconnect');
+    this.rungAt.set(this.rest.boundary, now.mono);
+    this.restIfNot = null;
+    this.isWoken = true;
+  }
+
+  private goesOn(rest: Rest | null): void {
+    this.isSentOn = false;
+    this.isWoken = false;
+    this.restIfNot = null;
+    this.rest = rest;
+  }
+}
