@@ -95,6 +95,16 @@ describe('a shim and what it is asked', () => {
     assert.equal(clock.waiting, 0);
   });
 
+  test('a probe of a shim that ended is none of the next one, and is not waited for', async () => {
+    const { shim, clock, newest } = rig();
+    await clock.advance(15_000);
+    newest().listener.ended();
+    await clock.advance(0);
+    assert.equal(clock.waiting, 1, 'the wait for the next start');
+    await shim[Symbol.asyncDispose]();
+    assert.equal(clock.waiting, 0);
+  });
+
   test('one that answers its probes runs on', async () => {
     const { shim, clock, newest, ends } = rig();
     for (let n = 0; n < 10; n += 1) {
