@@ -182,6 +182,9 @@ describe('persona daemon check 15: which sink of the system', () => {
       (['error', 'warn', 'info', 'debug'] as const).map((level) => reportedEvent(said({ level }))[0]),
       [1, 2, 4, 4],
     );
+    // BOOL ReportEventW(HANDLE, WORD, WORD, DWORD, PSID, WORD, DWORD, LPCWSTR *, LPVOID)
+    const types = 'void *|uint16|uint16|uint32|void *|uint16|uint32|str16 *|void *';
+    assert.deepEqual(EVENT_LOG_CALLS.report, ['ReportEventW', 'int', types.split('|')]);
     assert.equal(EVENT_LOG_CALLS.report[2].length, 1 + reportedEvent(said()).length);
     const args = eventCreateArguments('prism-daemon-acme-ada', [said(), said({ level: 'warn' })]);
     const start = ['/L', 'APPLICATION', '/SO', 'prism-daemon-acme-ada', '/T', 'WARNING', '/ID', '1', '/D'];
