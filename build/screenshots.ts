@@ -15,6 +15,7 @@ import { type Desktop, startDesktop } from '../test/kit/desktop/index.ts';
 import { fakeClock } from '../test/kit/fake-clock.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../test/kit/tray-process.ts';
 import { boardPictures } from './board-pictures.ts';
+import { daemonPictures } from './daemon-pictures.ts';
 import { type Area, keepPicture } from './picture.ts';
 
 const run = promisify(execFile);
@@ -249,3 +250,4 @@ await panel('light', async (desktop) => {
   await shoot(desktop, 'tray-persona-light.png', PERSONA);
 });
 await boardPictures(folder, CHROMIUM);
+await daemonPictures(folder, CHROMIUM);

@@ -83,7 +83,7 @@ export function cardOf(persona: PersonaWire, now: number): Card {
 }
 
 /** Of what reads an inbox, and of a persona daemon how it does. */
-function readerWords({ agent, agentReason, daemon }: PersonaWire, now: number): Slots {
+function readerWords({ agent, agentReason, daemon, unread }: PersonaWire, now: number): Slots {
   if (daemon === null) {
     const words = agentReason === 'drain-stalled' ? 'Drain stalled' : `Agent ${agent}`;
     return { agent: agent === 'gone' || agent === 'stalled' ? words : null, daemon: null, drain: null, error: null };
@@ -92,7 +92,7 @@ function readerWords({ agent, agentReason, daemon }: PersonaWire, now: number): 
   return {
     agent: why === null ? null : `${why.charAt(0).toUpperCase()}${why.slice(1)}`,
     daemon: `${daemon.fsm}, ${daemon.taxonomy}`,
-    drain: `Nothing fetched for ${spanOf(now - Date.parse(daemon.drainedAt))}`,
+    drain: unread === 0 ? null : `Nothing fetched for ${spanOf(now - Date.parse(daemon.drainedAt))}`,
     error: daemon.lastErrorClass === null ? null : `Last error ${daemon.lastErrorClass}`,
   };
 }

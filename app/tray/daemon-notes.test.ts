@@ -38,6 +38,11 @@ describe('a persona daemon in the menu', () => {
     assert.deepEqual([notes[0], notes[2]], ['CONNECTED, sleeping, in claude-code', 'Last error: ws_stream_stalled']);
   });
 
+  test('with nothing to fetch it is not said since when nothing was', () => {
+    const ada = { ...persona('ada'), vital: { is: 'live' } as const, daemon: DAEMON };
+    assert.ok(!text(trayModel(snapshot([ada])).menu).some((row) => row.includes('fetched')));
+  });
+
   test('hidden, it is in no summary; of no daemon nothing is said', () => {
     assert.equal(menuOf(STALLED, DAEMON, true).model.summary, 'No unread');
     assert.ok(!menuOf({ is: 'live' }, null).notes.some((note) => /CONNECTED|fetched/.test(note)));

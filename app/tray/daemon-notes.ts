@@ -13,14 +13,15 @@ export function stalledText({ vital }: Pick<PersonaView, 'vital'>): string {
 }
 
 /** Behind the row of a persona daemon: what it says of itself. */
-export function daemonNotes({ id, daemon, vital }: PersonaView, now: Instant, timeText: TimeText): MenuEntry[] {
+export function daemonNotes({ id, daemon, vital, unread }: PersonaView, now: Instant, timeText: TimeText): MenuEntry[] {
   const why = vital.is === 'live' ? null : (vital.why ?? null);
   if (daemon === null) return [];
   const { fsm, taxonomy, surface, drainedAt, lastError } = daemon;
+  const waits = unread.value.is === 'unknown' || unread.value.n > 0;
   const lines = [
     ...(why === null ? [] : [`Daemon: ${why.replaceAll('-', ' ')}`]),
     `${fsm}, ${taxonomy}, in ${rowText(surface, LINE_MOST)}`,
-    `Nothing fetched since ${timeText(drainedAt, now)}`,
+    ...(waits ? [`Nothing fetched since ${timeText(drainedAt, now)}`] : []),
     ...(lastError === null ? [] : [`Last error: ${lastError}`]),
   ];
   return lines.map((label, i) => ({ is: 'text', key: `daemon ${i} of ${id}`, label }));
