@@ -30,8 +30,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const max = flags.max === undefined ? MOST : Number(flags.max);
   if (!(Number.isInteger(max) && max >= 1 && max <= MOST_OF_ALL))
     throw usage(new Error(`--max ${flags.max}: say a number from 1 to ${MOST_OF_ALL}`));
-  const { url, token, address } = targetOf(places, realDisk(stderrLog(io, 'hivebar daemon drain')), io);
-  const answer = await postJson(url, token, { max });
+  const { pending, url, token, address } = targetOf(places, realDisk(stderrLog(io, 'hivebar daemon drain')), io);
+  const answer = await postJson({ post: url, after: pending }, token, { max });
   const drained = drainedOf(answer.status === 200 ? answer.body : null, address);
   if (drained === null) throw refused(url, answer.status, answer.body);
   if (flags.json === true) io.out(`${printableJson(JSON.stringify(drained.json))}\n`);
@@ -49,7 +49,7 @@ function targetOf(places: DaemonPlaces, disk: Disk, io: Io) {
   const { upstream, address } = config;
   const pending = upstreamUrls(upstream === LOCAL ? baseHere(disk, address, io) : upstream)?.pending;
   if (pending === undefined) throw wrong(places.config, `names the upstream ${upstream}, where no token is sent`);
-  return { url: `${pending}/drain`, token, address };
+  return { pending, url: `${pending}/drain`, token, address };
 }
 
 function baseHere(disk: Disk, address: string, io: Io): string {

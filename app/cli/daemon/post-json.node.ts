@@ -12,11 +12,40 @@ const WITHIN_MS = 10_000;
 /** As much as one answer to a drain can have, five times over. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** POST of JSON with a bearer token, on a connection of its own. @throws Fault when no whole answer comes */
-export function postJson(url: string, token: string, body: object): Promise<Posted> {
+/** Where a POST goes, and the GET on the same connection that shows its sender that the answer was read. */
+export interface Targets {
+  readonly post: string;
+  readonly after: string;
+}
+
+/**
+ * POST of JSON with a bearer token, on a connection of its own. An end right behind the answer looks like one that never read
+ * it, so something more is asked before this process may end; how that is answered is nobody's concern.
+ *
+ * @throws Fault when no whole answer comes
+ */
+export async function postJson({ post, after }: Targets, token: string, body: object): Promise<Posted> {
+  const { Agent } = post.startsWith('https:') ? https : http;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  try {
+    const answer = await exchange({ method: 'POST', url: post, token, text: JSON.stringify(body) }, agent);
+    await exchange({ method: 'GET', url: after, token, text: null }, agent).catch(() => {}); // the answer is read already
+    return answer;
+  } finally {
+    agent.destroy();
+  }
+}
+
+interface Asked {
+  readonly method: 'POST' | 'GET';
+  readonly url: string;
+  readonly token: string;
+  readonly text: string | null;
+}
+
+function exchange({ method, url, token, text }: Asked, agent: http.Agent): Promise<Posted> {
   const { origin } = new URL(url);
-  const { request, Agent } = url.startsWith('https:') ? https : http;
-  const text = JSON.stringify(body);
+  const { request } = url.startsWith('https:') ? https : http;
   return new Promise((resolve, reject) => {
     const failed = (code: 'refused' | 'timeout' | 'broken' | 'too-large', what: string, cause?: Error): void => {
       reject(
@@ -26,12 +55,9 @@ export function postJson(url: string, token: string, body: object): Promise<Post
     };
     const headers = {
       Authorization: `Bearer ${token}`,
-      'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(text),
+      ...(text === null ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
     };
-    // The connection stays until this process ends: an end right behind the answer looks like one that never read it.
-    const agent = new Agent({ keepAlive: true });
-    const asked = request(url, { method: 'POST', headers, agent, timeout: WITHIN_MS }, (answer) => {
+    const asked = request(url, { method, headers, agent, timeout: WITHIN_MS }, (answer) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       answer.on('data', (chunk: Buffer) => {
@@ -46,7 +72,7 @@ export function postJson(url: string, token: string, body: object): Promise<Post
     asked.on('error', (error: NodeJS.ErrnoException) =>
       failed(error.code === 'ECONNREFUSED' ? 'refused' : 'broken', error.message, error),
     );
-    asked.end(text);
+    asked.end(text ?? undefined);
   });
 }
 
