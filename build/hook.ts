@@ -24,16 +24,24 @@ export async function buildHook(common: BuildOptions, out: string): Promise<void
     supported: { 'dynamic-import': false }, // it would start the loader of ES modules: 4 ms
   };
   await build({ ...options, entryPoints: [{ in: join(CLI, 'hook.node.ts'), out: 'hook' }], plugins: [APART] });
+  const parts = PARTS.map((name) => ({ in: join(CLI, 'hook', `${name}.ts`), out: `hook-${name}` }));
   const code = { in: join(CLI, `${CODE}.node.ts`), out: CODE };
-  await build({ ...options, entryPoints: [code], plugins: [WHEN_CALLED] });
+  await build({ ...options, entryPoints: [code, ...parts], plugins: [APART, WHEN_CALLED] });
 }
 
+/** What few hooks need, in `app/cli/hook`: loaded by those alone, and each with all that it uses in its own file. */
+const PARTS = ['announce', 'daemons', 'events', 'notified'];
+
+/** A file that is imported when it is needed is a file of its own. */
 const APART: Plugin = {
   name: 'apart',
   setup({ onResolve }) {
-    onResolve({ filter: /\/hook-now\.node\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: `./${CODE}.cjs`, external: true } : null,
-    );
+    onResolve({ filter: /^\.\/[a-z-]+(\.node)?\.ts$/ }, ({ kind, path }) => {
+      if (kind !== 'dynamic-import') return null;
+      const [, name = ''] = /^\.\/([a-z-]+)/.exec(path) ?? [];
+      if (name !== CODE && !PARTS.includes(name)) return { errors: [{ text: `${path} is no part of the hook` }] };
+      return { path: `./${name === CODE ? CODE : `hook-${name}`}.cjs`, external: true };
+    });
   },
 };
 

@@ -1,6 +1,6 @@
 import { faultOf } from '../../core/model/index.ts';
 import { clearStamps, type Database, type Dirs, pendingDirOf } from '../../core/state/index.ts';
-import { stamper } from '../hook/index.ts';
+import { listensElsewhere, stamper } from '../hook/index.ts';
 import { keptSessions } from '../open/index.ts';
 import type { Machine } from './machine.ts';
 
@@ -13,7 +13,8 @@ const EVERY_MS = 10_000;
 export function keepStamps(db: Database, dirs: Dirs, { disk, clock, random, log }: Machine): Disposable {
   let next: Disposable | null = null;
   let failed = false;
-  const stamp = stamper({ db, dirs, disk, clock, random });
+  const isElsewhere = listensElsewhere(disk, dirs.state);
+  const stamp = stamper({ db, dirs, disk, clock, random, isElsewhere });
   const sessions = keptSessions(db);
   const tick = (): void => {
     try {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type DaemonConfig, installedDaemons } from '../../core/link/index.ts';
+import { type DaemonConfig, installedDaemons, LOCAL } from '../../core/link/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Disk } from '../../core/state/index.ts';
 
@@ -19,4 +19,9 @@ export function daemonsOf(disk: Disk, state: string, persona: PersonaId, name: s
     const isOurs = address === persona || address === name || persona === `${ON_BOARD}${one.name}`;
     return isOurs ? [one.config] : [];
   });
+}
+
+/** Whether one of them listens elsewhere than to the local hive: what waits for the persona is known to it alone then. */
+export function listensElsewhere(disk: Disk, state: string): (persona: PersonaId, name: string) => boolean {
+  return (persona, name) => daemonsOf(disk, state, persona, name).some(({ upstream }) => upstream !== LOCAL);
 }

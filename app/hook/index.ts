@@ -1,6 +1,6 @@
 export { activityDir, activityOf, CONTINUED, noteActivity } from './activity.node.ts';
 export { noteChanged, watchChanged } from './changed.node.ts';
-export { daemonsOf } from './daemon-of.ts';
+export { daemonsOf, listensElsewhere } from './daemon-of.ts';
 export { type Inboxes, inboxesOf } from './inboxes.node.ts';
 export type { Installer, Looked as HookLooked, Reach as HookReach } from './install.ts';
 export { type StamperNeeds, stamper } from './keep-stamp.ts';

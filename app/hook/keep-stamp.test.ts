@@ -9,6 +9,7 @@ import { openDatabase, realDisk, stemOf } from '../../core/state/index.ts';
 import { configIn } from '../../test/kit/daemon-link.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { keptSessions } from '../open/index.ts';
+import { listensElsewhere } from './daemon-of.ts';
 import { stamper } from './keep-stamp.ts';
 
 function rig(config: object = { primary: { is: 'local' } }) {
@@ -18,7 +19,8 @@ function rig(config: object = { primary: { is: 'local' } }) {
   const db = openDatabase(state.at('hivebar.sqlite'));
   const items = openItems({ db, clock: realClock });
   const dirs = { state: state.dir, run: state.at('run'), config: state.at('config') };
-  const stamp = stamper({ db, dirs, disk: realDisk(silentLog), clock: realClock, random: realRandom });
+  const needs = { db, dirs, disk: realDisk(silentLog), clock: realClock, random: realRandom };
+  const stamp = stamper({ ...needs, isElsewhere: listensElsewhere(needs.disk, dirs.state) });
   return {
     state,
     db,

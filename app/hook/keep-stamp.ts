@@ -2,12 +2,10 @@ import { join } from 'node:path';
 import { askedIn } from '../../core/inbox/decisions/index.ts';
 import { openGates } from '../../core/inbox/gates/index.ts';
 import { undeliveredOf } from '../../core/inbox/index.ts';
-import { LOCAL } from '../../core/link/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Clock, Random } from '../../core/ports/index.ts';
 import { type Database, type Dirs, type Disk, stemOf } from '../../core/state/index.ts';
 import { keptSessions } from '../open/index.ts';
-import { daemonsOf } from './daemon-of.ts';
 import { inboxesOf } from './inboxes.node.ts';
 import { quietMoments } from './quiet.ts';
 import { type Stamped, stampPending } from './stamps.node.ts';
@@ -18,6 +16,8 @@ export interface StamperNeeds {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly random: Random;
+  /** Whether what waits for the persona may wait where only a daemon of it knows: at an upstream elsewhere. */
+  readonly isElsewhere: (persona: PersonaId, name: string) => boolean;
 }
 
 /**
@@ -26,7 +26,7 @@ export interface StamperNeeds {
  *
  * @throws Fault: there is no stamp of this persona then
  */
-export function stamper({ db, dirs, disk, clock, random }: StamperNeeds): (persona: PersonaId) => Stamped {
+export function stamper({ db, dirs, disk, clock, random, isElsewhere }: StamperNeeds): (persona: PersonaId) => Stamped {
   const { state, run, config } = dirs;
   const waits = undeliveredOf(db);
   const sessions = keptSessions(db);
@@ -34,15 +34,15 @@ export function stamper({ db, dirs, disk, clock, random }: StamperNeeds): (perso
   const gates = openGates({ disk, random, clock, state, items: null, git: async () => ({ is: 'clear' }), asked });
   return (persona) => {
     const { name, isFollowed } = inboxesOf(persona, config);
-    // What waits at the upstream of a daemon elsewhere is known to that daemon alone, which is told of every boundary.
-    const isElsewhere = daemonsOf(disk, state, persona, name).some(({ upstream }) => upstream !== LOCAL);
+    // Such a daemon is told of every boundary.
+    const isUnknown = isFollowed || isElsewhere(persona, name);
     return stampPending({ run, clock, random }, db, persona, () => {
       const standings = gates.asked(name).map(({ gate }) => gate);
       return {
         quiet: quietMoments({
           items: waits(name, clock.now()),
           gates: standings,
-          isFollowed: isFollowed || isElsewhere,
+          isFollowed: isUnknown,
         }),
         gates: join(state, 'gates', stemOf(name)),
         folders: [...new Set([...sessions.of(persona), ...sessions.of(name)].map(({ cwd }) => cwd))],

@@ -33,7 +33,7 @@ export function scriptText({ node, entry, state, leads }: ScriptFacts): string {
     .map(([name, value]) => LEAD.replaceAll('NAME', name).replaceAll('VALUE', () => quoted(value)))
     .join('');
   const facts = { NODE: quoted(node), ENTRY: quoted(entry), STATE: quoted(state), LEADS: led };
-  return TEMPLATE.replace(
+  return template().replace(
     /@([A-Z]+)@\n?/g,
     (_, name: keyof typeof facts) => `${facts[name]}${name === 'LEADS' ? '' : '\n'}`,
   );
@@ -53,7 +53,8 @@ const LEAD = `if [ "\${NAME-}" != VALUE ]; then
 fi
 `;
 
-const TEMPLATE = `#!/bin/sh
+/** A function, so that a bundle which writes no script has none of it. */
+const template = (): string => `#!/bin/sh
 ${SCRIPT_MARK} hivebar hook install writes it anew.
 # hivebar-hook HARNESS EVENT [PERSONA], the input of the harness on stdin
 trap 'drain; exit 0' 0

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stamper } from '../../app/hook/index.ts';
+import { listensElsewhere, stamper } from '../../app/hook/index.ts';
 import { scriptText } from '../../app/hook/script.ts';
 import { buildPackage } from '../../build/package.ts';
 import { type Items, openItems } from '../../core/inbox/index.ts';
@@ -116,7 +116,8 @@ async function withHook<T>(work: (rig: Rig) => Promise<T>): Promise<T> {
     using db = openDatabase(join(home, 'hivebar.sqlite'));
     const items = openItems({ db, clock: realClock });
     const dirs = { state: home, run: join(home, 'run'), config: join(home, 'config') };
-    const stamp = stamper({ db, dirs, disk: realDisk(silentLog), clock: realClock, random: realRandom });
+    const needs = { db, dirs, disk: realDisk(silentLog), clock: realClock, random: realRandom };
+    const stamp = stamper({ ...needs, isElsewhere: listensElsewhere(needs.disk, dirs.state) });
     const input = { session_id: 's', hook_event_name: 'PostToolUse', cwd: home, tool_name: 'Bash', tool_response: 'x' };
     return await work({ home, hook, stdin: JSON.stringify(input), items, stamp: () => stamp(PERSONA) });
   } finally {

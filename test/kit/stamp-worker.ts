@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stamper } from '../../app/hook/index.ts';
+import { listensElsewhere, stamper } from '../../app/hook/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
 import { openDatabase, realDisk } from '../../core/state/index.ts';
@@ -49,7 +49,8 @@ if (role === 'push') {
   process.stdout.write(JSON.stringify({ missed, quiet }));
 } else {
   const dirs = { state, run, config: join(state, 'config') };
-  const stamp = stamper({ db, dirs, disk: realDisk(silentLog), clock: realClock, random: realRandom });
+  const needs = { db, dirs, disk: realDisk(silentLog), clock: realClock, random: realRandom };
+  const stamp = stamper({ ...needs, isElsewhere: listensElsewhere(needs.disk, dirs.state) });
   const said: Record<string, number> = {};
   const personas = persona.split(',');
   writeFileSync(join(state, `ready-${process.pid}`), '');

@@ -12,19 +12,16 @@ import type { Io } from '../command.ts';
 import { LOCK_WAIT_MS, queuesOf } from '../queues-of.ts';
 import { surroundings } from '../session-surroundings.node.ts';
 import { DATABASE } from '../with-hive.ts';
-import { announce } from './announce.ts';
+import { changedAt } from './age.node.ts';
 import type { HookArgs } from './args.ts';
 import { budgetOf } from './budget.ts';
 import type { Call } from './call.ts';
-import { type Bell, bellOf, boundaryAt } from './doorbell.ts';
-import { orNone, type Waiting, waitingEvents } from './events.ts';
+import type { Bell } from './doorbell.ts';
+import type { Waiting } from './events.ts';
 import { type AskGates, OPEN_WAY } from './gates.ts';
-
 import { hurried } from './hurried.ts';
 import { folderOf, keptOf, sweep } from './kept.ts';
 import { mailFor, type Told } from './mail.ts';
-import { notified } from './notified.ts';
-import { rungBoundary } from './rung.ts';
 import { say } from './say.ts';
 import { stdinText } from './stdin.node.ts';
 import { bell } from './texts.ts';
@@ -51,7 +48,10 @@ const NOTHING_WAITS: Waiting = { items: [], told: () => {} };
 export async function runHook(asked: HookArgs, io: Io, log: Log): Promise<void> {
   const budget = budgetOf(realClock, WAITS_MS);
   const { harness, notification } = asked;
-  if (notification !== null) return await notified(notification, asked.persona, io.env, { log, budget });
+  if (notification !== null) {
+    const { notified } = await import('./notified.ts');
+    return await notified(notification, asked.persona, io.env, { log, budget });
+  }
   const stdin = await stdinText(budget.part(STDIN_MS));
   const turn = harness.turn(stdin, asked.event ?? '');
   if (turn instanceof Fault) throw turn;
@@ -65,15 +65,21 @@ export async function runHook(asked: HookArgs, io: Io, log: Log): Promise<void> 
   const call: Call = { asked, io, log, turn, persona, db: hurried(db, budget), ...dirs, budget };
   if (turn.event === 'SessionEnd') return ended(call);
   if (turn.event === 'StopFailure' || turn.isSubagent) return;
-  await boundary(call);
-  stamp({ ...call, db }); // which waits for nobody
+  const daemons = changedAt(join(dirs.state, 'daemons')) === 0 ? null : await import('./daemons.ts');
+  await boundary(call, daemons);
+  stamp({ ...call, db }, daemons); // which waits for nobody
 }
 
+/** Null: no daemon was ever installed here. */
+type Daemons = typeof import('./daemons.ts') | null;
+
 /** What the next hooks need not ask about. A failure costs them the question. */
-function stamp({ persona, db, state, run, config, log }: Call): void {
+function stamp({ persona, db, state, run, config, log }: Call, daemons: Daemons): void {
   const dirs = { state, run, config };
+  const disk = realDisk(log);
+  const isElsewhere = daemons?.listensElsewhere(disk, state) ?? (() => false);
   try {
-    stamper({ db, dirs, disk: realDisk(log), clock: realClock, random: plainRandom })(persona);
+    stamper({ db, dirs, disk, clock: realClock, random: plainRandom, isElsewhere })(persona);
   } catch (error) {
     log.warn(`every hook asks for now: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -114,7 +120,7 @@ function ended(call: Call): void {
   keptSessions(db).end(persona, turn.session, realClock.now());
 }
 
-async function boundary(call: Call): Promise<void> {
+async function boundary(call: Call, daemons: Daemons): Promise<void> {
   const { asked, io, log, turn, persona, db, state, config, budget } = call;
   const { event, session, cwd } = turn;
   const { name, isFollowed } = inboxesOf(persona, config);
@@ -122,6 +128,7 @@ async function boundary(call: Call): Promise<void> {
   const folder = folderOf(state, persona);
   const kept = keptOf(disk, folder, session ?? '');
   if (event === 'SessionStart') {
+    const { announce } = await import('./announce.ts');
     announce(keptSessions(db), { persona, harness: asked.harness.name }, turn, io.env, realClock.now());
     sweep(disk, folder);
   }
@@ -137,16 +144,17 @@ async function boundary(call: Call): Promise<void> {
       log.warn(`queued items wait for the next time: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
-  const followed = (): Waiting => {
+  const followed = async (): Promise<Waiting> => {
+    const { orNone, waitingEvents } = await import('./events.ts');
     const who = { persona, session: session ?? '' };
     return orNone(() => waitingEvents(disk, state, folder, who, MOST_EVENTS, realClock.now()), log);
   };
-  const doorbell = await doorbellOf(call, name);
-  if (doorbell !== null) {
-    const isBoundary = boundaryAt(turn) !== null;
+  const doorbell = daemons === null ? null : await doorbellOf(call, name, daemons);
+  if (daemons !== null && doorbell !== null) {
+    const isBoundary = daemons.boundaryAt(turn) !== null;
     if (isBoundary) takeOver();
-    const waits = isBoundary && isFollowed ? followed() : NOTHING_WAITS;
-    return await rungBoundary(call, { kept, pacing, gates, name, items, waiting: waits }, doorbell);
+    const waits = isBoundary && isFollowed ? await followed() : NOTHING_WAITS;
+    return await daemons.rungBoundary(call, { kept, pacing, gates, name, items, waiting: waits }, doorbell);
   }
 
   const carries = asked.harness.carries(turn);
@@ -155,7 +163,7 @@ async function boundary(call: Call): Promise<void> {
   if (carries.text) {
     takeOver();
     pending = items.pending(name, session);
-    if (isFollowed && event !== 'PostToolUse') waiting = followed();
+    if (isFollowed && event !== 'PostToolUse') waiting = await followed();
   }
   const all: Moment['pending'] = [pending[0], pending[1], pending[2] + waiting.items.length, pending[3], pending[4]];
   const ask: AskGates = { gates, name, turn, cwd: cwd ?? surroundings().cwd, env: io.env };
@@ -177,7 +185,11 @@ async function boundary(call: Call): Promise<void> {
 }
 
 /** Null also when nobody knows: then the hook tells what waits, as if there were no daemon. */
-async function doorbellOf({ persona, state, io, log, budget }: Call, name: string): Promise<Bell | null> {
+async function doorbellOf(
+  { persona, state, io, log, budget }: Call,
+  name: string,
+  { bellOf }: NonNullable<Daemons>,
+): Promise<Bell | null> {
   try {
     return await bellOf({ persona, name }, { disk: realDisk(log), state, env: io.env, budget });
   } catch (error) {
