@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
@@ -5,8 +7,7 @@ const CLI = join(import.meta.dirname, '..', 'app', 'cli');
 const CODE = 'hook-now';
 
 /**
- * `hivebar hook` in two files of CommonJS: `hook.cjs`, which enables the compile cache, and its code, which comes out of that
- * cache. An agent waits for it at each step of its work, so it is written for its start: names are short, and a part of Node is
+ * `hivebar hook` in files of CommonJS: `hook.cjs`, which finds the code and what was compiled of it, and the code. An agent waits for it at each step of its work, so it is written for its start: names are short, and a part of Node is
  * loaded when something of it is first called.
  */
 export async function buildHook(common: BuildOptions, out: string): Promise<void> {
@@ -23,14 +24,21 @@ export async function buildHook(common: BuildOptions, out: string): Promise<void
     minify: true,
     supported: { 'dynamic-import': false }, // it would start the loader of ES modules: 4 ms
   };
-  await build({ ...options, entryPoints: [{ in: join(CLI, 'hook.node.ts'), out: 'hook' }], plugins: [APART] });
   const parts = PARTS.map((name) => ({ in: join(CLI, 'hook', `${name}.ts`), out: `hook-${name}` }));
   const code = { in: join(CLI, `${CODE}.node.ts`), out: CODE };
   await build({ ...options, entryPoints: [code, ...parts], plugins: [APART, WHEN_CALLED] });
+  const hash = createHash('sha256');
+  for (const name of [CODE, ...PARTS.map((part) => `hook-${part}`)])
+    hash.update(await readFile(join(out, `${name}.cjs`)));
+  await build({
+    ...options,
+    define: { ...options.define, HOOK_CODE: JSON.stringify(hash.digest('hex').slice(0, 16)) },
+    entryPoints: [{ in: join(CLI, 'hook-packed.node.ts'), out: 'hook' }],
+  });
 }
 
 /** What few hooks need, in `app/cli/hook`: loaded by those alone, and each with all that it uses in its own file. */
-const PARTS = ['announce', 'daemons', 'events', 'notified'];
+const PARTS = ['announce', 'daemons', 'events', 'notified', 'queues'];
 
 /** A file that is imported when it is needed is a file of its own. */
 const APART: Plugin = {

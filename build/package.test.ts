@@ -7,7 +7,9 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -124,6 +126,55 @@ describe('the published package', () => {
     assert.deepEqual(
       loaded.filter((name) => dear.test(name)),
       [],
+    );
+  });
+
+  test('has a hook that keeps what it compiled, once an event, and believes no file that is torn', () => {
+    const cache = join(folder, 'cache');
+    const env = { HOME: folder, XDG_CACHE_HOME: cache, HIVEBAR_HOME: join(folder, 'home'), HIVEBAR_PERSONA: 'nobody' };
+    const entry = join(installed(), 'dist', 'hook.cjs');
+    const hook = (event: string): void => {
+      const input = JSON.stringify({ session_id: 's', hook_event_name: event, cwd: folder });
+      const args = [entry, 'hook', '--harness', 'claude', '--event', event];
+      const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env, input });
+      assert.deepEqual([status, stdout, stderr], [0, '', ''], event);
+    };
+    const kept = (): string[] => readdirSync(join(cache, 'hivebar', 'compile')).sort();
+    const ofNow = (event: string): string =>
+      join(
+        cache,
+        'hivebar',
+        'compile',
+        kept().find((name) => new RegExp(`^hook-now-.*-${event}\\.bin$`).test(name)) ?? '',
+      );
+    hook('Stop');
+    hook('PreCompact');
+    const path = ofNow('Stop');
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    const { ino } = statSync(path);
+    hook('Stop');
+    assert.equal(statSync(path).ino, ino, 'used, and not made again');
+    const whole = readFileSync(path);
+    for (const torn of [
+      whole.subarray(0, 5000),
+      Buffer.alloc(whole.length),
+      Buffer.from(whole).fill(0, 4096),
+      Buffer.of(),
+    ]) {
+      writeFileSync(path, torn);
+      hook('Stop');
+      const again = readFileSync(path);
+      assert.ok(again.subarray(0, again.length / 2).equals(again.subarray(again.length / 2)), 'made anew');
+      assert.notDeepEqual(again, torn);
+    }
+    const old = new Date(Date.now() - 7_200_000);
+    utimesSync(path, old, old);
+    hook('Stop');
+    assert.ok(statSync(path).mtimeMs > old.getTime() + 3_600_000, 'renewed');
+    assert.deepEqual(
+      kept().filter((name) => !/\.bin$/.test(name)),
+      [],
+      'nothing half made is left',
     );
   });
 

@@ -7,7 +7,12 @@ import { join } from 'node:path';
  * the shared temporary directory, which is Node's default: code that others can write there would be run.
  */
 export function useCompileCache(): void {
-  enableCompileCache(join(cacheHome(), 'hivebar', 'compile'));
+  enableCompileCache(compileCacheDir());
+}
+
+/** Private to the user. @throws for a user without a home */
+export function compileCacheDir(): string {
+  return join(cacheHome(), 'hivebar', 'compile');
 }
 
 /** Losing it costs a slower start. `HIVEBAR_HOME` does not move it: it holds no state and no secret. */

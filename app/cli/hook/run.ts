@@ -3,16 +3,16 @@ import { beginsTurn, type Moment, moveAt, pacedAt, type Turn } from '../../../co
 import { askedIn } from '../../../core/inbox/decisions/index.ts';
 import { type Gates, openGates, realGit } from '../../../core/inbox/gates/index.ts';
 import { openItems } from '../../../core/inbox/index.ts';
+import { queueDirectories } from '../../../core/inbox/queue/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { type Log, plainRandom, realClock, realRandom } from '../../../core/ports/index.ts';
 import { type Database, openDatabase, ownDirs, realDisk } from '../../../core/state/index.ts';
 import { inboxesOf, noteActivity, stamper } from '../../hook/index.ts';
 import { keptSessions } from '../../open/index.ts';
 import type { Io } from '../command.ts';
-import { LOCK_WAIT_MS, queuesOf } from '../queues-of.ts';
 import { surroundings } from '../session-surroundings.node.ts';
 import { DATABASE } from '../with-hive.ts';
-import { changedAt } from './age.node.ts';
+import { isThere } from './age.node.ts';
 import type { HookArgs } from './args.ts';
 import { budgetOf } from './budget.ts';
 import type { Call } from './call.ts';
@@ -65,7 +65,7 @@ export async function runHook(asked: HookArgs, io: Io, log: Log): Promise<void> 
   const call: Call = { asked, io, log, turn, persona, db: hurried(db, budget), ...dirs, budget };
   if (turn.event === 'SessionEnd') return ended(call);
   if (turn.event === 'StopFailure' || turn.isSubagent) return;
-  const daemons = changedAt(join(dirs.state, 'daemons')) === 0 ? null : await import('./daemons.ts');
+  const daemons = isThere(join(dirs.state, 'daemons')) ? await import('./daemons.ts') : null;
   await boundary(call, daemons);
   stamp({ ...call, db }, daemons); // which waits for nobody
 }
@@ -136,7 +136,10 @@ async function boundary(call: Call, daemons: Daemons): Promise<void> {
   if (beginsTurn(kept.pacing, turn) && session !== null) gates.beginTurn(name, session);
   const pacing = pacedAt(kept.pacing, turn);
   const items = openItems({ db, clock: realClock });
-  const takeOver = (): void => {
+  const takeOver = async (): Promise<void> => {
+    const places = queueDirectories(state, keptSessions(db).all());
+    if (!places.some(isThere)) return;
+    const { LOCK_WAIT_MS, queuesOf } = await import('./queues.ts');
     try {
       queuesOf(db, { state, config }, items, log, budget.part(LOCK_WAIT_MS).left())(name, session);
     } catch (error) {
@@ -152,7 +155,7 @@ async function boundary(call: Call, daemons: Daemons): Promise<void> {
   const doorbell = daemons === null ? null : await doorbellOf(call, name, daemons);
   if (daemons !== null && doorbell !== null) {
     const isBoundary = daemons.boundaryAt(turn) !== null;
-    if (isBoundary) takeOver();
+    if (isBoundary) await takeOver();
     const waits = isBoundary && isFollowed ? await followed() : NOTHING_WAITS;
     return await daemons.rungBoundary(call, { kept, pacing, gates, name, items, waiting: waits }, doorbell);
   }
@@ -161,7 +164,7 @@ async function boundary(call: Call, daemons: Daemons): Promise<void> {
   let pending: Moment['pending'] = [0, 0, 0, 0, 0];
   let waiting = NOTHING_WAITS;
   if (carries.text) {
-    takeOver();
+    await takeOver();
     pending = items.pending(name, session);
     if (isFollowed && event !== 'PostToolUse') waiting = await followed();
   }

@@ -53,6 +53,12 @@ export function placesOf(state: string, sessions: readonly QueueSession[]): read
   return [...places.values()];
 }
 
+/** The directories that hold queues, if there are any: without one of them nothing can be taken over. */
+export function queueDirectories(state: string, sessions: readonly Pick<QueueSession, 'cwd'>[]): readonly string[] {
+  const folders = new Set(sessions.map(({ cwd }) => cwd));
+  return [join(state, DIRECTORY), ...[...folders].map((folder) => join(folder, '.runtime', DIRECTORY))];
+}
+
 /**
  * Whether a working folder has a queue directory of its own. A symlink there is refused: it could lead to files of the
  * same name that are no queue, such as the transcript of the session.

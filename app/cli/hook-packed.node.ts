@@ -1,0 +1,89 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { Script } from 'node:vm';
+import { compileCacheDir } from './compile-cache.node.ts';
+
+/** Names what is in the files of the hook, in short; written here when the package is made. */
+declare const HOOK_CODE: string;
+
+/**
+ * `hivebar hook` as the installed script runs it, `node hook.cjs hook --harness ... --event EVENT`: in the package a program of
+ * its own, which loads what a hook needs and nothing else.
+ *
+ * Node's cache of compiled code is made before anything ran, and so it lacks nearly every function: to compile them was a third
+ * of what a hook takes beyond a bare Node. This one is made at the end of a run, for each event, and again every hour, with
+ * what the runs since have used. Without it, or when it is another Node's, the code is compiled as ever.
+ */
+const RENEWED_MS = 3_600_000;
+const MAIN = './hook-now.cjs';
+const PART = /^\.\/hook-[a-z]+\.cjs$/;
+const others = createRequire(import.meta.url);
+
+try {
+  load(MAIN);
+} catch (error) {
+  // A package that is not whole: to a harness no reason to hold its agent.
+  process.stderr.write(`hivebar hook: ${error instanceof Error ? error.message.split('\n', 1) : String(error)}\n`);
+}
+
+/** `require`, with a cache for what is ours. */
+function load(name: string): unknown {
+  if (!PART.test(name)) return others(name);
+  const filename = join(import.meta.dirname, name);
+  const source = readFileSync(filename, 'utf8');
+  const path = cachePath(basename(name, '.cjs'));
+  const cached = path === null ? null : cachedAt(path);
+  const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
+    filename,
+    ...(cached === null ? {} : { cachedData: cached.data }),
+  });
+  const isGood = cached?.isNew === true && script.cachedDataRejected === false;
+  if (path !== null && !isGood) process.once('exit', () => keep(path, script.createCachedData()));
+  const module = { exports: {} };
+  const run = script.runInThisContext() as (...given: unknown[]) => void;
+  run(module.exports, load, module, filename, import.meta.dirname);
+  return module.exports;
+}
+
+/** Null for a user without a home, who has a slower hook. */
+function cachePath(name: string): string | null {
+  const { argv, version, arch } = process;
+  const event = argv[argv.indexOf('--event') + 1] ?? '';
+  try {
+    const of = /^[A-Za-z]+$/.test(event) ? event : 'any';
+    return join(compileCacheDir(), `${name}-${HOOK_CODE}-${version}-${arch}-${of}.bin`);
+  } catch {
+    return null; // no home
+  }
+}
+
+/** It is in the file twice: V8 believes what it is given, and a file that was torn is not to be run. */
+function cachedAt(path: string): { readonly data: Buffer; readonly isNew: boolean } | null {
+  try {
+    const age = Date.now() - statSync(path).mtimeMs;
+    const both = readFileSync(path);
+    const half = both.length / 2;
+    const data = both.subarray(0, half);
+    return data.equals(both.subarray(half)) ? { data, isNew: age >= 0 && age < RENEWED_MS } : null;
+  } catch {
+    return null; // none yet
+  }
+}
+
+function keep(path: string, data: Buffer): void {
+  const temp = `${path}.${process.pid}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const fd = openSync(temp, 'wx', 0o600);
+    try {
+      writeSync(fd, Buffer.concat([data, data]));
+      fsyncSync(fd); // else its name may outlive its bytes
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(temp, path);
+  } catch {
+    // A slower hook, and the next one tries again.
+  }
+}
