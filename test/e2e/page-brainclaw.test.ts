@@ -5,7 +5,7 @@ import { after, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { recorded } from '../kit/brainclaw-server.ts';
 import { brainclaw, EXPECTED, type Store } from '../kit/brainclaw-store.ts';
-import { browserFor, faultsOf, live, overflowOf, tabOf } from '../kit/browser.ts';
+import { browserFor, faultsOf, live, overflowOf, press, tabOf } from '../kit/browser.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 
 /** The board of a project on the page of the real program, in a real browser, while its store grows. */
@@ -149,7 +149,7 @@ test('a project is one board with the numbers of the reference: attention first 
   await page.locator('.agent').getByRole('link', { name: 'codex' }).click();
   await page.locator('#view h1', { hasText: 'codex' }).waitFor(WAIT);
   assert.equal(await page.locator('#view .project').count(), 0, 'the board is not shown with the inbox of an agent');
-  await page.keyboard.press('Escape');
+  await press(page, 'Escape');
   assert.equal(await page.evaluate('document.activeElement.textContent'), 'codex', 'the focus is where it was');
   assert.deepEqual(complaints, []);
 });
@@ -210,7 +210,8 @@ test('what was opened and closed is so after a reload, and rows come when a sect
   assert.equal(await section(page, 'traps').locator('.row').count(), 0);
   await page.locator('.project h2 a').focus();
   await section(page, 'traps').locator('summary').focus();
-  await page.keyboard.press('Enter');
+  await press(page, 'Enter');
+  await section(page, 'traps').locator('.row').first().waitFor(WAIT);
   assert.equal(await section(page, 'traps').locator('.row').count(), 2);
   await opens(page, 'attention');
   await page.reload();
@@ -231,14 +232,14 @@ test('the view of the board has it too, below its actions; in the list it is fou
   assert.equal(await words(page.locator('#view .count').first()), '20\nfor attention');
   assert.equal(await page.locator('#view .project .head').isVisible(), false, 'its name stands above already');
   await opens(page, 'backlog');
-  await page.keyboard.press('Escape');
+  await press(page, 'Escape');
   await page.locator('#personas .project .section').first().waitFor(WAIT);
   assert.equal(await isOpen(page, 'backlog'), true, 'it is the same board');
-  await page.keyboard.press('/');
+  await press(page, '/');
   await page.keyboard.type('hermes');
   await page.locator('.card', { hasText: 'hermes' }).waitFor(WAIT);
   assert.equal(await page.locator('.project').count(), 0, 'who looks for an agent finds its card');
-  await page.keyboard.press('Escape');
+  await press(page, 'Escape');
   await page.locator('#personas .project').waitFor(WAIT);
   assert.equal(await page.locator('.card').count(), 0);
   assert.deepEqual(complaints, []);
@@ -381,7 +382,7 @@ test('a candidate that is accepted goes when the journal has it, and not before;
     .waitFor(WAIT);
   await page.unroute('**/actions/brainclaw');
   await answer.focus();
-  await page.keyboard.press('End');
+  await press(page, 'End');
   await page.evaluate(`document.querySelector('.row[data-key="${key}"] .deeds button').click()`);
   await row(page, 'attention', `${key}`).waitFor({ state: 'detached', ...WAIT });
   assert.equal(await totalOf(page, 'attention'), 19);

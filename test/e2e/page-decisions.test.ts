@@ -3,7 +3,7 @@ import { after, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { createActions } from '../../app/actions/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { browserFor, faultsOf, live, overflowOf, tabOf } from '../kit/browser.ts';
+import { browserFor, faultsOf, live, overflowOf, press, tabOf } from '../kit/browser.ts';
 import { asks, outcomeOf, says } from '../kit/decisions.ts';
 import { type StatusRig, statusRig, TOKEN } from '../kit/status-rig.ts';
 
@@ -112,7 +112,7 @@ test('where nothing is asked there is no section; a decision brings it with who 
   assert.equal(new URL(page.url()).hash, '#persona=ada');
   await page.locator('#view .decision', { hasText: 'Which way?' }).waitFor(WAIT);
   assert.equal(await articles(page).count(), 1, 'in the view of an inbox stands what it asks itself');
-  await page.keyboard.press('Escape');
+  await press(page, 'Escape');
   await page.locator('#overview .decision', { hasText: 'And this?' }).waitFor(WAIT);
   assert.deepEqual(complaints, []);
 });
@@ -157,22 +157,22 @@ test('by keyboard: an option by Enter, words by Control and Enter; the focus sta
   await article(page, 'Second?').getByRole('textbox').waitFor(WAIT);
   const focused = (): Promise<unknown> => page.evaluate('document.activeElement.innerText');
   await article(page, 'First?').getByRole('link').focus();
-  await page.keyboard.press('Tab');
+  await press(page, 'Tab');
   assert.equal(await focused(), 'the long way holds when nobody answers');
-  await page.keyboard.press('Tab');
+  await press(page, 'Tab');
   assert.equal(await focused(), 'the short way');
-  await page.keyboard.press('Enter');
+  await press(page, 'Enter');
   await said(page, 'First?', /: the short way$/);
   assert.equal(outcome(asked, first), 'resolved b');
   assert.equal(await focused(), 'ada asks', 'not lost with the button');
-  for (let i = 0; i < 3; i += 1) await page.keyboard.press('Tab'); // its link, the next one's link, the text
+  for (let i = 0; i < 3; i += 1) await press(page, 'Tab'); // its link, the next one's link, the text
   assert.equal(await page.evaluate('document.activeElement.tagName'), 'TEXTAREA');
-  await page.keyboard.press('Control+Enter');
+  await press(page, 'Control+Enter');
   await said(page, 'Second?', 'Nothing is written yet.');
   await page.keyboard.type('jk/ and so on');
-  await page.keyboard.press('Enter');
+  await press(page, 'Enter');
   await page.keyboard.type('in two lines');
-  await page.keyboard.press('Control+Enter');
+  await press(page, 'Control+Enter');
   await said(page, 'Second?', 'Answered by operator: jk/ and so on\nin two lines');
   assert.equal(outcome(asked, second), 'resolved "jk/ and so on\\nin two lines"');
 });
@@ -317,12 +317,12 @@ test('an answer that fails says why, keeps the text and the focus, and can be gi
   await page.route('**/actions/decide', (route) => route.fulfill({ status: 503, json: refusal }));
   const button = page.getByRole('button', { name: 'the long way' });
   await button.focus();
-  await page.keyboard.press('Enter');
+  await press(page, 'Enter');
   await said(page, 'Which way?', 'Not done: the disk is full; make room');
   assert.equal(await page.evaluate('document.activeElement.innerText'), 'the long way');
   await page.unroute('**/actions/decide');
   await page.route('**/actions/decide', (route) => route.abort());
-  await page.keyboard.press('Enter');
+  await press(page, 'Enter');
   await said(page, 'Which way?', /^No reply \(.+\)\. It may be answered/);
   await page.unroute('**/actions/decide');
   await button.click();

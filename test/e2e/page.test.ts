@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { browserFor, faultsOf, live, overflowOf, tabOf } from '../kit/browser.ts';
+import { browserFor, faultsOf, live, overflowOf, press, tabOf } from '../kit/browser.ts';
 import { standIn, type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 
 /** The page of the real program in a real browser. The tests share one process, each with personas of its own. */
@@ -139,7 +139,7 @@ test('without the token texts are absent and actions ask for it; with it mute, h
   await button(page, 'Mute 1 h').click();
   await page.getByLabel('The token of this Hivebar').fill(tray.token);
   assert.equal((await tray.persona('cyrus')).muted, null);
-  await page.keyboard.press('Enter');
+  await press(page, 'Enter');
   await page.locator('.mails .new').nth(1).waitFor({ timeout: 5000 });
   assert.equal(await page.locator('#token').isVisible(), false);
 

@@ -34,6 +34,12 @@ export async function tabOf(context: BrowserContext, url: string, complaints: st
 /** Until the page says that it follows. */
 export const live = (page: Page): Promise<void> => page.locator('#link[data-link="live"]').waitFor({ timeout: 10_000 });
 
+/** Presses a key, and waits for what the page makes of it: a view, or a section that opens, comes a turn later. */
+export async function press(page: Page, key: string): Promise<void> {
+  await page.keyboard.press(key);
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+}
+
 /** What axe finds fault with, one line each. The context must be made with `bypassCSP`, or the policy keeps axe out. */
 export async function faultsOf(page: Page): Promise<readonly string[]> {
   await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
