@@ -1,11 +1,10 @@
 /** `node build/board-pictures.ts [FOLDER]`: the pictures of a project's board, of the real program in a real browser. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { scratch } from '../test/kit/scratch.ts';
 import { trayHome } from '../test/kit/tray-process.ts';
 import { writeExampleProject } from './example-project.ts';
-import { keepPicture } from './picture.ts';
+import { pagePictures } from './page-pictures.ts';
 
 const VIEWS = [
   { name: 'board-light.png', colorScheme: 'light', viewport: { width: 1120, height: 1180 } },
@@ -25,24 +24,14 @@ export async function boardPictures(folder: string, executablePath: string): Pro
   await home.run(['send', '--to', 'ada', '--from', 'bo', 'The parser branch is ready.']);
   await home.run(['send', '--to', 'bo', '--from', 'ada', 'Thanks, I will look.']);
   await tray.until('the mail', ({ personas }) => personas.filter(({ source }) => source === 'local').length === 2);
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-  try {
-    for (const { name, ...view } of VIEWS) {
-      const page = await browser.newPage(view);
-      await page.addInitScript(`localStorage.setItem('hivebar-token', ${JSON.stringify(tray.token)})`);
+  await pagePictures({
+    ...{ folder, executablePath, tray, views: VIEWS },
+    async show(page) {
       await page.goto(`${tray.url}/`);
-      await page.locator('#link[data-link="live"]').waitFor();
       await page.locator('.section[data-section="attention"] .row').first().waitFor();
       await page.locator('.agent').nth(2).waitFor();
-      await page.mouse.move(0, 0);
-      const whole = join(folder, `.whole-${name}`);
-      await page.screenshot({ path: whole });
-      await keepPicture(whole, folder, name, null);
-      await page.close();
-    }
-  } finally {
-    await browser.close();
-  }
+    },
+  });
 }
 
 if (import.meta.main) {

@@ -2,11 +2,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chromium } from 'playwright-core';
 import { configOf, installIn, startDaemon } from '../test/kit/daemon-board.ts';
 import { trayHome } from '../test/kit/tray-process.ts';
 import { referenceUpstream } from '../test/kit/upstream/index.ts';
-import { keepPicture } from './picture.ts';
+import { pagePictures } from './page-pictures.ts';
 
 const VIEWS = [
   { name: 'daemons-light.png', colorScheme: 'light', viewport: { width: 1120, height: 680 } },
@@ -36,23 +35,13 @@ export async function daemonPictures(folder: string, executablePath: string): Pr
   while (((await slow.status())?.drain_age_s ?? 0) < STALLED_S) await sleep(100);
   await home.run(['poll']);
   await tray.until('a stalled one', ({ personas }) => personas.some(({ agent }) => agent === 'stalled'));
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-  try {
-    for (const { name, ...view } of VIEWS) {
-      const page = await browser.newPage(view);
-      await page.addInitScript(`localStorage.setItem('hivebar-token', ${JSON.stringify(tray.token)})`);
+  await pagePictures({
+    ...{ folder, executablePath, tray, views: VIEWS },
+    async show(page) {
       await page.goto(`${tray.url}/`);
-      await page.locator('#link[data-link="live"]').waitFor();
       await page.locator('[data-look="stalled"]').first().waitFor();
-      await page.mouse.move(0, 0);
-      const whole = join(folder, `.whole-${name}`);
-      await page.screenshot({ path: whole });
-      await keepPicture(whole, folder, name, null);
-      await page.close();
-    }
-  } finally {
-    await browser.close();
-  }
+    },
+  });
 }
 
 if (import.meta.main) {

@@ -7,7 +7,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { chromium } from 'playwright-core';
 import { openHistory } from '../core/history/index.ts';
 import { exactly, Fault } from '../core/model/index.ts';
 import { realFiles, silentLog } from '../core/ports/index.ts';
@@ -16,6 +15,7 @@ import { fakeClock } from '../test/kit/fake-clock.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../test/kit/tray-process.ts';
 import { boardPictures } from './board-pictures.ts';
 import { daemonPictures } from './daemon-pictures.ts';
+import { pagePictures } from './page-pictures.ts';
 import { type Area, keepPicture } from './picture.ts';
 
 const run = promisify(execFile);
@@ -198,18 +198,15 @@ async function press(desktop: Desktop, ...keys: readonly string[]): Promise<void
 }
 
 async function pages(tray: TrayProcess): Promise<void> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
-  try {
-    const views = [
+  await pagePictures({
+    ...{ folder, executablePath: CHROMIUM, tray },
+    views: [
       { name: 'page-light.png', colorScheme: 'light', viewport: { width: 1120, height: 845 } },
       { name: 'page-dark.png', colorScheme: 'dark', viewport: { width: 1120, height: 845 } },
       { name: 'page-narrow.png', colorScheme: 'dark', viewport: { width: 390, height: 1060 } },
       { name: 'page-persona.png', colorScheme: 'light', viewport: { width: 1120, height: 1240 } },
-    ] as const;
-    for (const { name, ...view } of views) {
-      const page = await browser.newPage(view);
-      // as a one-time link leaves it
-      await page.addInitScript(`localStorage.setItem('hivebar-token', ${JSON.stringify(tray.token)})`);
+    ],
+    async show(page, { name }) {
       if (name === 'page-persona.png') {
         await page.goto(`${tray.url}/#persona=ada`);
         await page.locator('.mail-text').first().waitFor();
@@ -218,16 +215,9 @@ async function pages(tray: TrayProcess): Promise<void> {
         await page.goto(`${tray.url}/`);
         await page.locator('.card .past').first().waitFor();
       }
-      await page.locator('#link[data-link="live"]').waitFor();
       await page.locator('.decision button').first().waitFor();
-      const whole = join(folder, `.whole-${name}`);
-      await page.screenshot({ path: whole });
-      await keepPicture(whole, folder, name, null);
-      await page.close();
-    }
-  } finally {
-    await browser.close();
-  }
+    },
+  });
 }
 
 mkdirSync(folder, { recursive: true });

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import type { TrayProcess } from '../test/kit/tray-process.ts';
+import { keepPicture } from './picture.ts';
+
+export interface View {
+  /** Of the picture's file. */
+  readonly name: string;
+  readonly colorScheme: 'light' | 'dark';
+  readonly viewport: { readonly width: number; readonly height: number };
+}
+
+export interface PagePictures {
+  /** Where they are written. */
+  readonly folder: string;
+  /** The Chromium that takes them. */
+  readonly executablePath: string;
+  readonly tray: Pick<TrayProcess, 'url' | 'token'>;
+  readonly views: readonly View[];
+  /** Opens what a picture shows, and waits for it. */
+  readonly show: (page: Page, view: View) => Promise<void>;
+}
+
+/** Takes pictures of the page of a program that runs, in a browser that has the token. */
+export async function pagePictures({ folder, executablePath, tray, views, show }: PagePictures): Promise<void> {
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    for (const view of views) {
+      const { name, colorScheme, viewport } = view;
+      const page = await browser.newPage({ colorScheme, viewport });
+      // as a one-time link leaves it
+      await page.addInitScript(`localStorage.setItem('hivebar-token', ${JSON.stringify(tray.token)})`);
+      await show(page, view);
+      await page.locator('#link[data-link="live"]').waitFor();
+      await page.mouse.move(0, 0);
+      const whole = join(folder, `.whole-${name}`);
+      await page.screenshot({ path: whole });
+      await keepPicture(whole, folder, name, null);
+      await page.close();
+    }
+  } finally {
+    await browser.close();
+  }
+}
