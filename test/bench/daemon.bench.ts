@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -137,6 +137,7 @@ async function reconnect(): Promise<Measured> {
   const ended = once(tray.child, 'exit');
   tray.child.kill('SIGKILL');
   await ended;
+  rmSync(join(tray.home, 'run', 'port')); // else the next one would be taken for listening before it is
   await until('the break', async () => (await statusOf(daemon.places)).fsm === 'DISCONNECTED');
   await sleep(3000);
   await using _again = await startTray(home);
