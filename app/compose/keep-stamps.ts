@@ -13,11 +13,14 @@ const EVERY_MS = 10_000;
 export function keepStamps(db: Database, dirs: Dirs, { disk, clock, random, log }: Machine): Disposable {
   let next: Disposable | null = null;
   let failed = false;
-  const isElsewhere = listensElsewhere(disk, dirs.state);
+  /** As of this tick: of all personas the daemons are looked through once. */
+  let elsewhere = listensElsewhere(disk, dirs.state);
+  const isElsewhere: typeof elsewhere = (persona, name) => elsewhere(persona, name);
   const stamp = stamper({ db, dirs, disk, clock, random, isElsewhere });
   const sessions = keptSessions(db);
   const tick = (): void => {
     try {
+      elsewhere = listensElsewhere(disk, dirs.state);
       const open = sessions.all().filter(({ endedAt }) => endedAt === null);
       for (const persona of new Set(open.map((session) => session.persona))) stamp(persona);
       failed = false;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type DaemonConfig, installedDaemons, LOCAL } from '../../core/link/index.ts';
+import { type DaemonConfig, type Installed, installedDaemons, LOCAL } from '../../core/link/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Disk } from '../../core/state/index.ts';
 
@@ -13,15 +13,28 @@ const ON_BOARD = 'prism-';
  * @param name of the persona in the local hive
  */
 export function daemonsOf(disk: Disk, state: string, persona: PersonaId, name: string): readonly DaemonConfig[] {
-  return installedDaemons(disk, join(state, 'daemons')).flatMap((one) => {
+  return ofPersona(installedIn(disk, state), persona, name);
+}
+
+/**
+ * Whether a persona has a daemon that listens elsewhere than to the local hive: what waits for the persona is known to it alone
+ * then. Reads what is installed when it is first asked, and not again.
+ */
+export function listensElsewhere(disk: Disk, state: string): (persona: PersonaId, name: string) => boolean {
+  let installed: readonly Installed[] | null = null;
+  return (persona, name) => {
+    installed ??= installedIn(disk, state);
+    return ofPersona(installed, persona, name).some(({ upstream }) => upstream !== LOCAL);
+  };
+}
+
+const installedIn = (disk: Disk, state: string): readonly Installed[] => installedDaemons(disk, join(state, 'daemons'));
+
+function ofPersona(installed: readonly Installed[], persona: PersonaId, name: string): readonly DaemonConfig[] {
+  return installed.flatMap((one) => {
     if (one.is === 'bad') return [];
     const { address } = one.config;
     const isOurs = address === persona || address === name || persona === `${ON_BOARD}${one.name}`;
     return isOurs ? [one.config] : [];
   });
-}
-
-/** Whether one of them listens elsewhere than to the local hive: what waits for the persona is known to it alone then. */
-export function listensElsewhere(disk: Disk, state: string): (persona: PersonaId, name: string) => boolean {
-  return (persona, name) => daemonsOf(disk, state, persona, name).some(({ upstream }) => upstream !== LOCAL);
 }

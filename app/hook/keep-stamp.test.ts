@@ -20,7 +20,7 @@ function rig(config: object = { primary: { is: 'local' } }) {
   const items = openItems({ db, clock: realClock });
   const dirs = { state: state.dir, run: state.at('run'), config: state.at('config') };
   const needs = { db, dirs, disk: realDisk(silentLog), clock: realClock, random: realRandom };
-  const stamp = stamper({ ...needs, isElsewhere: listensElsewhere(needs.disk, dirs.state) });
+  const stamp = stamper({ ...needs, isElsewhere: (...who) => listensElsewhere(needs.disk, dirs.state)(...who) });
   return {
     state,
     db,

@@ -1,5 +1,5 @@
 export { holderOf, holderPid, isHeld, type Target } from './daemon-holder.node.ts';
-export type { DaemonLook, DaemonService } from './daemon-service.ts';
+export type { DaemonService } from './daemon-service.ts';
 export { type DaemonEnd, endDaemon } from './end-daemon.ts';
 export { createHeadlessService, type HeadlessLook, type HeadlessNeeds, type HeadlessService } from './headless.ts';
 export { HEADLESS_LABEL, HEADLESS_LOG, HEADLESS_UNIT } from './headless-units.ts';

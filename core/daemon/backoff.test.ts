@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Told } from '../../test/kit/daemon-machine.ts';
-import { ladderMs } from './backoff.ts';
-import { codeOfStatus } from './index.ts';
+import { codeOfStatus, ladderMs } from './backoff.ts';
 
 function close(daemon: Told, code: number | null, retryAfterMs: number | null = null, draw = 0.5): void {
   daemon.tell({ is: 'closed', conn: daemon.conn, code, retryAfterMs }, draw);

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Told } from '../../test/kit/daemon-machine.ts';
 import { ERROR_CLASSES, type ErrorClass } from '../link/index.ts';
-import { exposition, labelsOf, labelValue, METRICS, type PersonaLabels, samplesOf } from './index.ts';
+import { exposition, labelsOf, labelValue, METRICS } from './index.ts';
+import type { PersonaLabels } from './labels.ts';
+import { samplesOf } from './metrics.ts';
 
 const PERSONA: PersonaLabels = {
   tenant_id: 'acme',

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Told } from '../../test/kit/daemon-machine.ts';
-import { type Facts, heartbeatOf, statusOf, taxonomyOf } from './index.ts';
+import { type Facts, heartbeatOf, statusOf } from './index.ts';
+import { taxonomyOf } from './taxonomy.ts';
 
 const FACTS: Facts = {
   pid: 4711,

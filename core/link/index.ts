@@ -1,6 +1,6 @@
 export type { Answers, Refusal } from './answers.ts';
-export { type Asked, type AskOptions, askLink, isThere } from './ask.node.ts';
-export { type DaemonConfig, daemonConfigText, isUpstream, LOCAL, parseDaemonConfig } from './config.ts';
+export { type Asked, askLink, isThere } from './ask.node.ts';
+export { type DaemonConfig, daemonConfigText, LOCAL, parseDaemonConfig } from './config.ts';
 export {
   type Installed,
   installedDaemons,
@@ -22,11 +22,10 @@ export {
   joinedName,
   LONGEST_SOCKET,
   PREFIX,
-  runtimeDir,
   slugOf,
 } from './places.ts';
 export { type LinkRequest, MOST_DEADLINE_MS } from './request.ts';
-export { type Link, type LinkOptions, openLink } from './server.node.ts';
+export { type Link, openLink } from './server.node.ts';
 export { noteWake, wakeAt, wakeFile } from './wake-file.ts';
 export {
   BOUNDARY_KINDS,

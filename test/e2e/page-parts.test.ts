@@ -155,6 +155,8 @@ describe('a persona daemon', () => {
     assert.deepEqual([card.look, card.slots.state, card.slots.agent], ['stalled', 'Up, stalled', 'Drain stalled']);
     assert.equal(card.slots.daemon, 'CONNECTED, sleeping');
     assert.equal(card.slots.drain, 'Nothing fetched for 12 min');
+    const idle = cardOf(personaOf('ada', { daemon, unread: 0 }), at);
+    assert.equal(idle.slots.drain, null, 'nothing is there to be fetched');
     assert.equal(card.slots.error, null);
     const bo = personaOf('bo', { daemon, unread: 3, ...stalled });
     assert.deepEqual(

@@ -1,6 +1,5 @@
 export {
   type Agent,
-  EXPIRE_MS,
   type Heartbeat,
   type Joiner,
   keepRegistrations,
@@ -8,14 +7,5 @@ export {
   type PeerChange,
   type Registration,
   type Registrations,
-  type RegistrationsOptions,
-  type StaleBinding,
 } from './registrations.ts';
-export {
-  keepSignals,
-  type LentSignals,
-  type PendingSignals,
-  type SignalChange,
-  type Signals,
-  type SignalsOptions,
-} from './signals.ts';
+export { keepSignals, type LentSignals, type SignalChange, type Signals } from './signals.ts';

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
-import {
-  type Agent,
-  EXPIRE_MS,
-  type Joiner,
-  keepRegistrations,
-  type PeerChange,
-  type RegistrationsOptions,
-} from './index.ts';
+import { type Agent, type Joiner, keepRegistrations, type PeerChange } from './index.ts';
+import type { RegistrationsOptions } from './registrations.ts';
+import { EXPIRE_MS } from './registrations.ts';
 
 const ADA: Joiner = {
   kind: 'daemon',
