@@ -10,8 +10,8 @@ const EVERY_MS = 10_000;
 
 /** Nudges idle agents of the sessions that are not over, soon after something was staged for them. */
 export function keepNudges(db: Database, local: LocalHive, dirs: Dirs, machine: Machine): Disposable {
-  const { disk, clock, env, os, log, stop } = machine;
-  const nudger = createNudger({ db, items: local.items, dirs, disk, clock, env, os, stop });
+  const { disk, clock, env, log, stop } = machine;
+  const nudger = createNudger({ db, items: local.items, dirs, disk, clock, env });
   const sessions = keptSessions(db);
   const failing = new Set<PersonaId>();
   let next: Disposable | null = null;

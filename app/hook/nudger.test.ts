@@ -8,6 +8,7 @@ import { realClock, silentLog } from '../../core/ports/index.ts';
 import { lockFile, openDatabase, realDisk } from '../../core/state/index.ts';
 import { configIn, linkIn, notingHandlers } from '../../test/kit/daemon-link.ts';
 import { scratch } from '../../test/kit/scratch.ts';
+import { keptSessions } from '../open/index.ts';
 import { noteActivity } from './activity.node.ts';
 import { createNudger } from './nudger.ts';
 import { checkedWake, keptWakes, postNudge } from './wakes.node.ts';
@@ -47,7 +48,7 @@ function rig() {
   const items = openItems({ db, clock: realClock });
   const dirs = { state: state.dir, run: state.at('run'), config: state.at('config') };
   const disk = realDisk(silentLog);
-  const needs = { db, items, dirs, disk, clock: realClock, os: process.platform, stop: AbortSignal.any([]) };
+  const needs = { db, items, dirs, disk, clock: realClock };
   const env = { HIVEBAR_HOME: state.dir };
   const push = (): void => {
     const more = { session: null, created: Date.now(), expires: null, dedupKey: null } as const;
@@ -101,6 +102,16 @@ test('given an agent at work, an unknown one, or one whose events are followed, 
   }
   assert.deepEqual(b.rung, []);
   assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
+});
+
+test('C2: given an idle agent in a tmux pane and no address, nothing is typed into the pane', async () => {
+  using r = rig();
+  const pane = { socket: r.state.at('tmux'), serverPid: process.pid, pane: '%0' };
+  const runner = { pid: process.pid, startKey: null };
+  keptSessions(r.db).set({ persona: 'ada', id: 's1', cwd: '/', pane, runner, resume: null }, Date.now());
+  r.at('Stop');
+  r.push();
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
 });
 
 test('given an agent with a daemon that lives, nobody else rings for it', async () => {

@@ -5,7 +5,6 @@ import { ownDaemonPlaces } from '../../core/link/index.ts';
 import { faultOf, type PersonaId } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { type Database, type Dirs, type Disk, errnoOf, isLocked, stemOf } from '../../core/state/index.ts';
-import { keptSessions, lifeOf, typeInto } from '../open/index.ts';
 import { activityOf } from './activity.node.ts';
 import { daemonsOf } from './daemon-of.ts';
 import { inboxesOf } from './inboxes.node.ts';
@@ -19,25 +18,19 @@ export interface NudgerNeeds {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly os: NodeJS.Platform;
-  readonly stop: AbortSignal;
 }
 
 /** What became of a look; `later`: worth another one in so many milliseconds. */
 export type Nudging = { readonly is: 'nudged' | 'not' } | { readonly is: 'later'; readonly ms: number };
 
-/** Between the words and the Enter. */
-const PAUSE_MS = 300;
-
 /**
- * Nudges an idle agent for which something was staged, by the wake that is registered for it: an address on this machine,
- * else the tmux pane of its newest session that lives. One whose events are followed is woken by that, and one with a daemon
+ * Nudges an idle agent for which something was staged, by the wake that is registered for it: an address on this machine.
+ * Nothing is typed into a terminal: a key meant for an empty prompt approves a permission prompt or sends a person's draft. One whose events are followed is woken by that, and one with a daemon
  * that lives by none but the daemon: its doorbells have a pace of their own (persona daemon, contract 4).
  */
 export function createNudger(needs: NudgerNeeds) {
-  const { db, items, dirs, disk, clock, env, os, stop } = needs;
+  const { db, items, dirs, disk, clock, env } = needs;
   const wakes = keptWakes(db);
-  const sessions = keptSessions(db);
   const given = new Map<PersonaId, Nudged>();
   const busy = new Set<PersonaId>();
 
@@ -47,12 +40,7 @@ export function createNudger(needs: NudgerNeeds) {
       formsOf(persona, dirs.config)
         .map(wakes.of)
         .find((one) => one !== null) ?? null;
-    if (url !== null) return (text) => postNudge(url, text);
-    const session = sessions.of(persona).find(({ endedAt }) => endedAt === null);
-    // What is typed into a pane whose agent has ended would be a command of the shell.
-    if (session === undefined || session.pane === null || lifeOf(session.runner, os) !== 'live') return null;
-    const { pane } = session;
-    return (text) => typeInto(pane, text, () => clock.sleep(PAUSE_MS, stop), env, os);
+    return url === null ? null : (text) => postNudge(url, text);
   }
 
   function hasDaemon(persona: PersonaId): boolean {
