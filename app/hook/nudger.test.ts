@@ -104,7 +104,7 @@ test('given an agent at work, an unknown one, or one whose events are followed, 
   assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
 });
 
-test('C2: given an idle agent in a tmux pane and no address, nothing is typed into the pane', async () => {
+test('C2 given an idle agent in a tmux pane and no address, nothing is typed into the pane', async () => {
   using r = rig();
   const pane = { socket: r.state.at('tmux'), serverPid: process.pid, pane: '%0' };
   const runner = { pid: process.pid, startKey: null };
