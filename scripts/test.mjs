@@ -1,9 +1,22 @@
 /**
- * `npm test [-- WORDS] [-- --check | --list]`: set-up, then types, style and every test.
- * WORDS: only test files whose path holds one of them, without types and style. `--check`: only types and style.
+ * `npm test [-- WORDS] [-- --check | --style | --list]`: set-up, then three lanes. A lane that fails stops the rest.
+ *   1. check: types, style, and the tests beside the code and of the architecture; two minutes.
+ *   2. processes: whole programs, desktop, browser, servers.
+ *   3. fault: kills, damage, floods, a full disk. One file at a time, because its bounds are in seconds.
+ * WORDS: only test files whose path holds one of them, without types and style. `--check`: only the first lane.
+ * `--style`: only types and style.
  */
 import { spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,9 +26,9 @@ import { fail, setUp, setUpForTests } from './setup.mjs';
 
 const flags = process.argv.slice(2).filter((arg) => arg.startsWith('-'));
 const words = process.argv.slice(2).filter((arg) => !arg.startsWith('-'));
-const unknown = flags.find((flag) => !['--check', '--list'].includes(flag));
+const unknown = flags.find((flag) => !['--check', '--style', '--list'].includes(flag));
 if (unknown !== undefined)
-  fail(`unknown flag ${unknown}: there are --check and --list, and words that test paths hold`);
+  fail(`unknown flag ${unknown}: there are --check, --style and --list, and words that test paths hold`);
 
 const files = ['app', 'build', 'core', 'scripts', 'test', 'ui-static']
   .map((room) => join(root, room))
@@ -24,16 +37,50 @@ const files = ['app', 'build', 'core', 'scripts', 'test', 'ui-static']
   .map((path) => relative(root, path).split(sep).join('/'))
   .filter((path) => words.length === 0 || words.some((word) => path.includes(word)));
 
+// Half of a test's time is spent waiting for a process or for a moment to come.
+const jobs = availableParallelism() + 1;
+const LANES = [
+  { name: 'check', jobs, files: files.filter((path) => laneFor(path) === 'check') },
+  { name: 'processes', jobs, files: files.filter((path) => laneFor(path) === 'processes') },
+  { name: 'fault', jobs: 1, files: files.filter((path) => laneFor(path) === 'fault') },
+];
+
 if (flags.includes('--list')) {
   process.stdout.write(files.map((path) => `${path}\n`).join(''));
 } else {
-  const onlyChecks = flags.includes('--check');
-  const node = await (onlyChecks ? setUp() : setUpForTests()).catch(fail);
-  const failed = [];
-  if (words.length === 0 && !(await checks(node))) failed.push('types or style');
-  if (!onlyChecks && (await tests(node)) !== 0) failed.push('tests');
-  if (failed.length > 0) process.stderr.write(`failed: ${failed.join(', ')}\n`);
-  process.exitCode = failed.length > 0 ? 1 : 0;
+  const onlyStyle = flags.includes('--style');
+  const onlyCheck = flags.includes('--check');
+  const node = await (onlyStyle || onlyCheck ? setUp() : setUpForTests()).catch(fail);
+  const failed = await failedLane(node, onlyStyle ? [] : LANES.slice(0, onlyCheck ? 1 : LANES.length));
+  if (failed !== null) process.stderr.write(`failed: ${failed}\n`);
+  process.exitCode = failed === null ? 0 : 1;
+}
+
+/** Which lane a test file belongs to. What drives a browser, a desktop or a server waits for the second one. */
+function laneFor(path) {
+  if (path.startsWith('test/fault/')) return 'fault';
+  if (path.startsWith('test/') && !path.startsWith('test/house/') && !path.startsWith('test/kit/')) return 'processes';
+  const drives = /from '[^']*\/kit\/(browser|desktop\/[a-z-]+|nats-server|relay-rig|user-systemd)\.ts'/;
+  return drives.test(readFileSync(join(root, path), 'utf8')) ? 'processes' : 'check';
+}
+
+/** Runs one lane after the other. @returns the first that failed; null: all went well */
+async function failedLane(node, lanes) {
+  if (words.length === 0 && !(await checks(node))) return 'types or style';
+  if (lanes.length > 0 && files.length === 0) {
+    process.stderr.write(`no test file has ${words.join(' or ')} in its path\n`);
+    return 'tests';
+  }
+  const { env, home } = isolated();
+  try {
+    // The lanes after the first run what users run, which also starts sooner; a few tests by themselves run the sources.
+    if (words.length === 0 && lanes.length > 1) env.HIVEBAR_TEST_PACKAGE = await packed(node, join(home, 'package'));
+    for (const lane of lanes)
+      if (lane.files.length > 0 && (await tests(node, lane, env)) !== 0) return `${lane.name} tests`;
+    return null;
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
 }
 
 /** All at once; what they print is shown one after the other. */
@@ -51,29 +98,22 @@ async function checks(node) {
   return results.every(({ code }) => code === 0);
 }
 
-async function tests(node) {
-  if (files.length === 0) {
-    process.stderr.write(`no test file has ${words.join(' or ')} in its path\n`);
-    return 1;
-  }
-  // A test never sees the caller's settings, nor writes to the caller's home.
+/** A test never sees the caller's settings, nor writes to the caller's home. */
+function isolated() {
   const home = mkdtempSync(join(tmpdir(), 'hivebar-test-home-'));
   const env = environment({ HOME: home, USERPROFILE: home, ...(process.env.CI ? { HIVEBAR_REQUIRE_ALL: '1' } : {}) });
   for (const name of Object.keys(env)) {
     if (/^(HIVEBAR|KIJITOMON|XDG)_/.test(name) && name !== 'HIVEBAR_REQUIRE_ALL') delete env[name];
   }
-  // The whole suite runs what users run, which also starts sooner; a few tests by themselves run the sources.
-  if (words.length === 0) env.HIVEBAR_TEST_PACKAGE = await packed(node, join(home, 'package'));
-  // 260 test processes load the same sources: each of them is compiled once.
+  // 300 test processes load the same sources: each of them is compiled once.
   env.NODE_COMPILE_CACHE = join(home, '.cache', 'tests');
-  try {
-    // Half of a test's time is spent waiting for a process or for a moment to come.
-    const jobs = availableParallelism() + 1;
-    const args = ['--test', `--test-concurrency=${jobs}`, '--test-timeout=900000', ...reporters(), ...files];
-    return await become(node, args, { cwd: root, env });
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
+  return { env, home };
+}
+
+function tests(node, { name, jobs: concurrency, files: paths }, env) {
+  if (words.length === 0) process.stdout.write(`lane ${name}: ${paths.length} files\n`);
+  const args = ['--test', `--test-concurrency=${concurrency}`, '--test-timeout=900000', ...reporters(), ...paths];
+  return become(node, args, { cwd: root, env });
 }
 
 /** The program as it is published, beside the libraries it is published without. */
