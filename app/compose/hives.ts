@@ -169,14 +169,14 @@ function kijitoHive(
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   });
   const holdMs = settings === null || settings.holdSeconds === 0 ? null : settings.holdSeconds * 1000;
-  const { clock } = machine;
+  const { clock, log } = machine;
   const contentChars = settings?.contentChars ?? null;
   return {
     source: kijitoSource({
       id,
       clock,
       members,
-      client: httpHive({ hive, fetcher, clock, contentChars, longPoll: holdMs !== null, scope }),
+      client: httpHive({ hive, fetcher, clock, contentChars, longPoll: holdMs !== null, scope, log }),
     }),
     address: base,
     identity: (persona) => identityOf(hive.inbox(persona.address)),

@@ -47,7 +47,15 @@ export function watchSource(plan: WatchPlan, machine: Machine): WatchSource {
     userAgent: `hivebar/${version()}`,
     credential: credentialOf(plan, machine, scope),
   });
-  const client = httpHive({ hive, fetcher, clock, contentChars, longPoll: plan.waitSeconds > 0, scope });
+  const client = httpHive({
+    hive,
+    fetcher,
+    clock,
+    contentChars,
+    longPoll: plan.waitSeconds > 0,
+    scope,
+    log: machine.log,
+  });
   const named = (address: string): Persona => ({ id: address, address, label: address });
   const source = kijitoSource({
     id: 'kijito',

@@ -92,6 +92,7 @@ async function walk() {
     contentChars: 220,
     longPoll: false,
     scope: SCOPE,
+    log: silentLog,
   });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const own: number[] = [];

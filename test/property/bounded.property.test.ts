@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Event } from '../../core/events/index.ts';
 import { Fault } from '../../core/model/index.ts';
+import { silentLog } from '../../core/ports/index.ts';
 import type { Sink, Taken } from '../../core/sinks/index.ts';
 import { hiveAt, httpHive, kijitoSource, type Source } from '../../core/sources/index.ts';
 import { createWatcher, openWatch, type Rules, type Saved, type Watcher } from '../../core/watch/index.ts';
@@ -64,6 +65,7 @@ class World {
       contentChars: null,
       longPoll: false,
       scope: SCOPE,
+      log: silentLog,
     });
     return kijitoSource({
       id: 'kijito',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Fault } from '../../core/model/index.ts';
+import { silentLog } from '../../core/ports/index.ts';
 import { hiveAt, httpHive } from '../../core/sources/index.ts';
 import { fakeClock } from '../kit/fake-clock.ts';
 
@@ -34,6 +35,7 @@ function clientOf(answer: () => Buffer) {
     contentChars: 20,
     longPoll: true,
     scope: SCOPE,
+    log: silentLog,
   });
 }
 

@@ -60,6 +60,7 @@ export async function hiveSeen(of: ConfiguredHive, scene: Scene, signal: AbortSi
   const scope: Scope = { is: 'source', key: of.name };
   const start = scene.clock.monotonic();
   const flaws: string[] = [];
+  const defects: string[] = [];
   let skewMs: number | null = null;
   const none: HiveSeen = {
     address: of.base,
@@ -111,11 +112,12 @@ export async function hiveSeen(of: ConfiguredHive, scene: Scene, signal: AbortSi
       contentChars: 0,
       longPoll: false,
       scope,
+      log: { ...silentLog, warn: (line) => void defects.push(line) },
     });
     try {
       const [personas, unread] = await Promise.all([hive.personas?.(signal), unreadIn(hive, signal)]);
       const ms = Math.round(scene.clock.monotonic() - start);
-      known = { ...known, asked: { is: 'hive', personas: personas?.length ?? 0, unread, ms } };
+      known = { ...known, asked: { is: 'hive', personas: personas?.length ?? 0, unread, ms, defects } };
     } finally {
       known = { ...known, dialed: await dialing, skewMs };
     }

@@ -15,7 +15,14 @@ export interface HiveSeen {
   readonly isLocalhost: boolean;
   readonly dialed: readonly Dialed[];
   readonly asked:
-    | { readonly is: 'hive'; readonly personas: number; readonly unread: number | null; readonly ms: number }
+    | {
+        readonly is: 'hive';
+        readonly personas: number;
+        readonly unread: number | null;
+        readonly ms: number;
+        /** Entries of its lists that cannot be read, a line per list. */
+        readonly defects: readonly string[];
+      }
     | { readonly is: 'fault'; readonly code: FaultCode; readonly message: string };
   /** The hive's clock minus ours, in milliseconds; null when it does not say. */
   readonly skewMs: number | null;
@@ -43,6 +50,11 @@ export function judgeHive(seen: HiveSeen): Finding {
       'set the clock that is wrong: timedatectl set-ntp true',
     );
   }
+  if (asked.defects.length > 0)
+    return warn(
+      `${address} answers; ${asked.defects.join('; ')}`,
+      'mend that entry at the hive; the others are watched',
+    );
   // A hive that listens in one family only is reached all the same; said, since other programs may not try both.
   const one = dialed.some(({ is }) => is !== 'connects') && dialed.length > 1 ? `, ${families}` : '';
   const { personas, unread, ms } = asked;

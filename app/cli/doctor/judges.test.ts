@@ -84,7 +84,7 @@ const HIVE: HiveSeen = {
     { address: '127.0.0.1', is: 'connects' },
     { address: '::1', is: 'connects' },
   ],
-  asked: { is: 'hive', personas: 3, unread: 2, ms: 4 },
+  asked: { is: 'hive', personas: 3, unread: 2, ms: 4, defects: [] },
   skewMs: 500,
   token: { is: 'none' },
 };
@@ -92,6 +92,10 @@ judged('a hive', judgeHive, HIVE, [
   [{}, /^ok http:\/\/localhost:7474\/ \(loopback\): 3 personas, 2 unread, answered in 4 ms$/],
   [{ skewMs: 300_000 }, /^warn .*300 s ahead of ours -> set the clock/],
   [{ skewMs: -61_000 }, /^warn .*61 s behind ours/],
+  [
+    { asked: { is: 'hive', personas: 3, unread: 2, ms: 4, defects: ['http://h/api: entry 0: it is null'] } },
+    /^warn .*answers; http:\/\/h\/api: entry 0: it is null -> mend that entry at the hive/,
+  ],
   [
     { asked: { is: 'fault', code: 'dns', message: 'hive.test has no address' }, dialed: [] },
     /^fail .*no address -> check the host name/,

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { type FakeHive, type FakeHiveOptions, fakeHive } from '../../../test/kit/fake-hive.ts';
 import { exactly, Fault, UNKNOWN } from '../../model/index.ts';
 import { AS_WRITTEN, httpClient } from '../../net/index.ts';
-import { realClock } from '../../ports/index.ts';
+import { realClock, silentLog } from '../../ports/index.ts';
 import { type Fetcher, type HiveClient, hiveAt, httpHive, singleInbox } from './index.ts';
 
 const SCOPE = { is: 'source', key: 'kijito' } as const;
@@ -33,7 +33,7 @@ function clientOf(
     deadlineMs,
   });
   const hive = single === undefined ? hiveAt(base, SCOPE) : singleInbox(base + single, SCOPE);
-  return httpHive({ hive, fetcher, clock: realClock, contentChars, longPoll, scope: SCOPE });
+  return httpHive({ hive, fetcher, clock: realClock, contentChars, longPoll, scope: SCOPE, log: silentLog });
 }
 
 async function withHive(
@@ -271,7 +271,15 @@ test('trap 19: an empty page that continues is a hole each time it comes, in the
   const body = Buffer.from('{"result":[],"truncated":true,"size_dropped":0,"next_before_id":2,"unread_not_shown":1}');
   const fetcher: Fetcher = { get: async () => ({ body }), [Symbol.asyncDispose]: async () => {} };
   const hive = hiveAt('http://127.0.0.1:1', SCOPE);
-  await using client = httpHive({ hive, fetcher, clock: realClock, contentChars: 220, longPoll: false, scope: SCOPE });
+  await using client = httpHive({
+    hive,
+    fetcher,
+    clock: realClock,
+    contentChars: 220,
+    longPoll: false,
+    scope: SCOPE,
+    log: silentLog,
+  });
   for (let look = 1; look <= 3; look += 1) {
     const { rows, hole } = await client.window('ada', 0, never, [{ from: 2, to: 2 }]);
     assert.deepEqual([rows, hole?.spans], [[], []], `look ${look}`);
@@ -322,7 +330,7 @@ test('a pending list that did not change says when it was asked again, and one t
     hive.deliver('ada');
     const third = await client.pending?.(null, never);
     assert.deepEqual(third?.of.get('ada')?.unread, exactly(2));
-    hive.fail({ is: 'body', body: '{"result":[{"persona":"ada"}]}' });
+    hive.fail({ is: 'body', body: '{"result":[{"unread":1}]}' });
     assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), 'shape');
     assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), 'shape');
   });
@@ -390,7 +398,7 @@ function pagesBy(of: (before: string | null) => string) {
     },
   };
   const hive = hiveAt('http://h/', SCOPE);
-  const client = httpHive({ hive, fetcher, clock, contentChars: 10, longPoll: false, scope: SCOPE });
+  const client = httpHive({ hive, fetcher, clock, contentChars: 10, longPoll: false, scope: SCOPE, log: silentLog });
   return { client, asked, turns: () => turns };
 }
 
@@ -430,7 +438,15 @@ test('a hold has ten seconds more than it asks for, any other request the deadli
     [Symbol.asyncDispose]: async () => {},
   };
   const hive = hiveAt('http://h/', SCOPE);
-  await using client = httpHive({ hive, fetcher, clock: realClock, contentChars: 0, longPoll: false, scope: SCOPE });
+  await using client = httpHive({
+    hive,
+    fetcher,
+    clock: realClock,
+    contentChars: 0,
+    longPoll: false,
+    scope: SCOPE,
+    log: silentLog,
+  });
   await client.pending?.(null, never);
   await client.pending?.({ cursor: 'a&b', ms: 50_000 }, never);
   await client.personas?.(never);

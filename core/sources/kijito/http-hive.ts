@@ -1,12 +1,13 @@
 import { subtle } from 'node:crypto';
 import type { Scope, Span } from '../../model/index.ts';
 import { type Answer, shownUrl } from '../../net/index.ts';
-import type { Clock } from '../../ports/index.ts';
+import type { Clock, Log } from '../../ports/index.ts';
 import type { Levels } from '../source.ts';
 import type { HiveClient, Window } from './client.ts';
 import type { Hive } from './hive.ts';
 import {
   answerOf,
+  createListDefects,
   levelsOf,
   newestRows,
   type Page,
@@ -36,6 +37,8 @@ export interface HttpHiveOptions {
   readonly longPoll: boolean;
   /** Of a fault that concerns the whole hive. */
   readonly scope: Scope;
+  /** Hears of entries of the hive's lists that cannot be read. */
+  readonly log: Log;
 }
 
 /** Beyond the hold itself, for a server that answers at its last moment (Kijito contract a). */
@@ -63,7 +66,7 @@ async function printOf(body: Uint8Array): Promise<Uint8Array> {
 
 /** A hive over HTTP. Every inbox request says `mark_read=false`. */
 export function httpHive(options: HttpHiveOptions): HiveClient {
-  const { hive, fetcher, clock, contentChars, scope } = options;
+  const { hive, fetcher, clock, contentChars, scope, log } = options;
   const seen = new Map<string, Seen>();
   let sendsWindows = false;
   /** The last pending list: of a thousand personas most seconds bring the same bytes. */
@@ -120,8 +123,12 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
   };
   if (hive.is === 'single') return common;
-  const roll = async (signal: AbortSignal) =>
-    rollOf((await fetched(hive.personas, signal)).body, readingOf(hive.personas));
+  const directoryDefects = createListDefects(() => shownUrl(hive.personas), log);
+  const pendingDefects = createListDefects(() => shownUrl(hive.pending), log);
+  const roll = async (signal: AbortSignal) => {
+    const { body } = await fetched(hive.personas, signal);
+    return directoryDefects.collect((report) => rollOf(body, readingOf(hive.personas), report));
+  };
   return {
     ...common,
     personas: async (signal) => [...(await roll(signal)).keys()],
@@ -135,7 +142,7 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
       }
       const { body } = await fetched(url, signal, hold === null ? undefined : hold.ms + HOLD_GRACE_MS);
       if (counted !== null && Buffer.compare(counted.body, body) === 0) return { ...counted.levels, at: clock.now() };
-      const levels = levelsOf(body, clock.now(), readingOf(hive.pending));
+      const levels = pendingDefects.collect((report) => levelsOf(body, clock.now(), readingOf(hive.pending), report));
       counted = { body, levels };
       return levels;
     },

@@ -77,5 +77,6 @@ export function kindOf(value: unknown): string {
   if (value === undefined) return 'absent';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
+  if (value === '') return 'an empty string';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly, UNKNOWN } from '../../../model/index.ts';
-import { levelsOf, rollOf } from './index.ts';
+import { createListDefects, levelsOf, rollOf } from './index.ts';
 
 const READING = { from: () => 'http://h/api', scope: { is: 'source', key: 'kijito' } } as const;
 const levels = (value: unknown) => levelsOf(Buffer.from(JSON.stringify(value)), 7, READING);
@@ -31,28 +31,56 @@ test('a server that does not count urgent mail leaves it unknown', () => {
   assert.deepEqual(levels({ result: [{ persona: 'ada', unread: 3 }] }).of.get('ada')?.urgent, UNKNOWN);
 });
 
-for (const value of [
-  [],
-  { result: {} },
-  { result: ['ada'] },
-  { result: [{ unread: 1 }] },
-  { result: [{ persona: '', unread: 1 }] },
-  { result: [{ persona: 'ada' }] },
-  { result: [{ persona: 'ada', unread: -1 }] },
-  { result: [{ persona: 'ada', unread: true }] },
-  { result: [{ persona: 'ada', unread: '1' }] },
-  { result: [{ persona: 'ada', unread: 1.5 }] },
-  { result: [{ persona: 'ada', unread: 1, unread_urgent: true }] },
-  {
-    result: [
-      { persona: 'ada', unread: 1 },
-      { persona: 'ada', unread: 2 },
-    ],
-  },
-  { result: [], cursor: 5 },
-]) {
+for (const value of [[], { result: {} }, { result: [null, {}] }, { result: [], cursor: 5 }]) {
   test(`${JSON.stringify(value)} is no pending list`, () => assert.throws(() => levels(value), { code: 'shape' }));
 }
+
+/** What is reported of a list, and what is read of it all the same. */
+function withDefects(result: readonly unknown[]) {
+  const defects: string[] = [];
+  const { of } = levelsOf(Buffer.from(JSON.stringify({ result })), 7, READING, (at, what) =>
+    defects.push(`${at}: ${what}`),
+  );
+  return { of: Object.fromEntries(of), defects };
+}
+
+const BO = { persona: 'bo', unread: 2, unread_urgent: 1 };
+const BO_LEVEL = { unread: exactly(2), urgent: exactly(1) };
+
+for (const [bad, what] of [
+  ['', 'it is an empty string'],
+  ['ada', 'it is a string'],
+  [null, 'it is null'],
+  [5, 'it is a number'],
+  [['ada'], 'it is a list'],
+  [{}, 'its persona is absent, not a name'],
+  [{ unread: 1 }, 'its persona is absent, not a name'],
+  [{ persona: '', unread: 1 }, 'its persona is an empty string, not a name'],
+] as const) {
+  test(`F6 B10 ${JSON.stringify(bad)} in a pending list is a defect of its own, and the others count`, () => {
+    assert.deepEqual(withDefects([bad, BO]), { of: { bo: BO_LEVEL }, defects: [`0: ${what}`] });
+  });
+}
+
+for (const unread of [undefined, -1, true, '1', 1.5, null]) {
+  test(`F6 an unread count of ${JSON.stringify(unread)} is unknown for that persona, and the others count`, () => {
+    const { of, defects } = withDefects([{ persona: 'ada', unread }, BO]);
+    assert.deepEqual(of, { ada: { unread: UNKNOWN, urgent: UNKNOWN }, bo: BO_LEVEL });
+    assert.match(defects.join('|'), /^0: "unread" of "ada" is .*, not a count$/);
+  });
+}
+
+test('F6 an urgent count that is none leaves the unread count', () => {
+  const { of, defects } = withDefects([{ persona: 'ada', unread: 1, unread_urgent: true }]);
+  assert.deepEqual(of, { ada: { unread: exactly(1), urgent: UNKNOWN } });
+  assert.deepEqual(defects, ['0: "unread_urgent" of "ada" is a boolean, not a count']);
+});
+
+test('F6 a persona that is listed twice has unknown counts', () => {
+  const { of, defects } = withDefects([{ persona: 'ada', unread: 1 }, { persona: 'ada', unread: 2 }, BO]);
+  assert.deepEqual(of, { ada: { unread: UNKNOWN, urgent: UNKNOWN }, bo: BO_LEVEL });
+  assert.deepEqual(defects, ['1: "ada" is listed twice']);
+});
 
 test('the directory gives names in its order and spelling, each once', () => {
   const result = [{ persona: 'bo', memory_count: 3 }, { persona: 'Ada' }, { persona: 'ada' }, { persona: 'bo' }];
@@ -69,6 +97,49 @@ for (const value of [
 ]) {
   test(`${JSON.stringify(value)} is no directory`, () => assert.throws(() => names(value), { code: 'shape' }));
 }
+
+test('F6 B10 entries of a directory that have no name are defects, and the others are personas', () => {
+  const defects: string[] = [];
+  const result = ['', null, 5, {}, { persona: '' }, { persona: 7 }, { persona: 'ada' }, { persona: 'bo' }];
+  const found = rollOf(Buffer.from(JSON.stringify({ result })), READING, (at, what) => defects.push(`${at}: ${what}`));
+  assert.deepEqual([...found.keys()], ['ada', 'bo']);
+  assert.deepEqual(defects, [
+    '0: it is an empty string',
+    '1: it is null',
+    '2: it is a number',
+    '3: its persona is absent, not a name',
+    '4: its persona is an empty string, not a name',
+    '5: its persona is a number, not a name',
+  ]);
+});
+
+test('F6 B10 a directory of which no entry has a name says what the first one is', () => {
+  assert.throws(() => roll({ result: [''] }), {
+    message: /it lists no persona \(the first of 1 entry: it is an empty string\)/,
+  });
+});
+
+test('F6 B10 what is wrong in a list is said once, and once when it is mended', () => {
+  const said: string[] = [];
+  const note = (line: string): void => void said.push(line);
+  const defects = createListDefects(() => 'http://h/api', { info: note, warn: note, error: note });
+  const answer = (...bad: number[]): void => {
+    defects.collect((report) => {
+      for (const at of bad) report(at, 'it is null');
+    });
+  };
+  answer();
+  answer(0);
+  answer(0);
+  answer(0, 1, 2, 3, 4);
+  answer();
+  answer();
+  assert.deepEqual(said, [
+    'http://h/api: entry 0: it is null. The other entries are used.',
+    'http://h/api: entry 0: it is null; entry 1: it is null; entry 2: it is null; and 2 more. The other entries are used.',
+    'http://h/api: every entry can be read again',
+  ]);
+});
 
 test('trap 48: a memory count that is missing, or no count, is not known; it is never 0, and never summed from projects', () => {
   const memories = (entry: object) => roll({ result: [{ persona: 'ada', ...entry }] }).get('ada')?.memories;

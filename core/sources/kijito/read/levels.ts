@@ -1,20 +1,35 @@
-import { exactly, type Instant, UNKNOWN } from '../../../model/index.ts';
+import { type Count, exactly, type Instant, UNKNOWN } from '../../../model/index.ts';
 import type { Level, Levels } from '../../source.ts';
 import { envelopeOf, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
+import { noDefects, type ReportDefect } from './defects.ts';
+
+const UNKNOWN_LEVEL: Level = { unread: UNKNOWN, urgent: UNKNOWN };
 
 /**
  * One answer of `GET /api/notify/pending` (Kijito contract a). A persona that is absent has none unread; no `cursor`
- * means that the server does not long-poll.
- * @throws Fault `not-json` or `shape`
+ * means that the server does not long-poll. An entry that cannot be read is a defect and no failure: without a name it
+ * says nothing of anybody, and with one the counts of that persona are unknown, so its inbox is fetched.
+ * @throws Fault `not-json`, or `shape` for the answer as a whole, also when no entry has a name
  */
-export function levelsOf(body: Uint8Array, at: Instant, reading: Reading): Levels {
+export function levelsOf(body: Uint8Array, at: Instant, reading: Reading, report: ReportDefect = noDefects): Levels {
   const { envelope, result } = envelopeOf(body, reading);
   const of = new Map<string, Level>();
   for (const [index, value] of result.entries()) {
-    const { persona, level } = levelOf(value, index, reading);
-    if (of.has(persona)) throw faultIn(reading, 'shape', `${JSON.stringify(persona)} comes twice`);
-    of.set(persona, level);
+    const entry = isRecord(value) ? value : {};
+    const { persona } = entry;
+    if (typeof persona !== 'string' || persona === '') {
+      report(index, isRecord(value) ? `its persona is ${kindOf(persona)}, not a name` : `it is ${kindOf(value)}`);
+    } else if (of.has(persona)) {
+      report(index, `${JSON.stringify(persona)} is listed twice`);
+      of.set(persona, UNKNOWN_LEVEL);
+    } else {
+      of.set(
+        persona,
+        parseLevel(entry, persona, (what) => report(index, what)),
+      );
+    }
   }
+  if (of.size === 0 && result.length > 0) throw faultIn(reading, 'shape', 'no entry of it has a name');
   const { cursor = null } = envelope;
   if (cursor !== null && typeof cursor !== 'string') {
     throw faultIn(reading, 'shape', `"cursor" is ${kindOf(cursor)}, not a string`);
@@ -22,17 +37,18 @@ export function levelsOf(body: Uint8Array, at: Instant, reading: Reading): Level
   return { at, of, cursor: cursor === '' ? null : cursor };
 }
 
-function levelOf(value: unknown, index: number, reading: Reading): { persona: string; level: Level } {
-  if (!isRecord(value)) throw faultIn(reading, 'shape', `entry ${index} is ${kindOf(value)}, not an object`);
-  const { persona, unread, unread_urgent: urgent } = value;
-  if (typeof persona !== 'string' || persona === '') {
-    throw faultIn(reading, 'shape', `the persona of entry ${index} is ${kindOf(persona)}, not a name`);
-  }
-  if (!isCount(unread)) {
-    throw faultIn(reading, 'shape', `"unread" of ${JSON.stringify(persona)} is ${kindOf(unread)}, not a count`);
-  }
-  if (urgent !== undefined && !isCount(urgent)) {
-    throw faultIn(reading, 'shape', `"unread_urgent" of ${JSON.stringify(persona)} is ${kindOf(urgent)}, not a count`);
-  }
-  return { persona, level: { unread: exactly(unread), urgent: urgent === undefined ? UNKNOWN : exactly(urgent) } };
+function parseLevel(
+  { unread, unread_urgent: urgent }: Readonly<Record<string, unknown>>,
+  persona: string,
+  report: (what: string) => void,
+): Level {
+  const parseCount = (key: string, value: unknown): Count => {
+    if (isCount(value)) return exactly(value);
+    report(`"${key}" of ${JSON.stringify(persona)} is ${kindOf(value)}, not a count`);
+    return UNKNOWN;
+  };
+  return {
+    unread: parseCount('unread', unread),
+    urgent: urgent === undefined ? UNKNOWN : parseCount('unread_urgent', urgent),
+  };
 }
