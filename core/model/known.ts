@@ -29,4 +29,9 @@ export interface KnownSet {
   readonly next: number;
   /** Each key once. */
   readonly keys: readonly Known[];
+  /**
+   * Things that were told, are not there any more, and keep their `seq` should they come back. The one that went last stands
+   * last, and a key is never in `keys` too. Absent for none.
+   */
+  readonly gone?: readonly Known[];
 }

@@ -23,6 +23,11 @@ export interface SetItem {
   readonly changed: ChangeName | null;
   /** The event when it is not in the set any more; null: none. It is remembered with `mark`, and so is `extra`. */
   readonly vanished: ChangeName | null;
+  /**
+   * What it means when it comes back after it vanished. Absent: it is the thing that was told, and nothing is told of its
+   * return. `occasion`: that too while `mark` is what it was when it vanished; with any other it is new.
+   */
+  readonly returns?: 'occasion';
   readonly from: string | null;
   /** UTC, as the source says it. */
   readonly created: string | null;

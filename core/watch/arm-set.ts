@@ -21,13 +21,13 @@ export function decideSet(
   isSilent: (item: SetItem) => boolean,
 ): WatchState {
   const armed = (set: KnownSet, ...notices: Notice[]): WatchState => {
-    const mark = { is: 'known', epoch: set.epoch, next: set.next, keys: set.keys } as const;
+    const mark = { ...set, is: 'known' } as const;
     return { ...state, arming: 'armed', mark, notices: [...state.notices, ...notices, { is: 'armed' }] };
   };
   if (state.arming === 'corrupt')
     return armed({ ...setOf(state, evidence), keys: [] }, { is: 'state_corrupt', at: 0, why: state.why });
   if (state.mark.is === 'unset') {
-    const set = adopted([], evidence, state.minted.next, isSilent);
+    const set = adopted({ keys: [] }, evidence, state.minted.next, isSilent);
     const first = state.minted.next;
     const skipped = set.next - first;
     const isToSay = rules.delivery === 'at-least-once' && skipped > 0 && !(unread.is === 'exact' && unread.n === 0);

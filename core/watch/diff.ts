@@ -21,8 +21,10 @@ export interface Change {
   readonly move: Move;
 }
 
-/** One step in what is remembered. */
-export type Move = { readonly is: 'put'; readonly known: Known } | { readonly is: 'drop'; readonly key: string };
+/** One step in what is remembered. `told`: how many events tell of a thing that it is gone. */
+export type Move =
+  | { readonly is: 'put'; readonly known: Known }
+  | { readonly is: 'drop'; readonly key: string; readonly told: 0 | 1 };
 
 /** `isSilent`: nothing is ever told of this thing. A key that occurs again in one look is passed over. */
 export function diff(known: KnownSet, { items }: SetEvidence, isSilent: (item: SetItem) => boolean): Diff {
@@ -48,13 +50,16 @@ export function diff(known: KnownSet, { items }: SetEvidence, isSilent: (item: S
   for (const from of before) {
     const { key, seq, vanished: event, extra } = from;
     if (seen.has(key)) continue;
-    if (seq === null || event === null) silent.push({ is: 'drop', key });
-    else changes.push({ event, seq, from, extra, move: { is: 'drop', key } });
+    if (seq === null || event === null) silent.push({ is: 'drop', key, told: 0 });
+    else changes.push({ event, seq, from, extra, move: { is: 'drop', key, told: 1 } });
   }
   if (fresh.size > 0) for (const { key } of known.keys) fresh.delete(key);
+  const gone = new Map(fresh.size === 0 ? [] : known.gone?.map((one) => [one.key, one]));
   const appeared: SetItem[] = [];
   for (const item of fresh.values()) {
-    if (isSilent(item)) silent.push({ is: 'put', known: knownAs(item, null) });
+    const before = gone.get(item.key);
+    if (before !== undefined && isBack(item, before)) silent.push({ is: 'put', known: changedTo(before, item, 0) });
+    else if (isSilent(item)) silent.push({ is: 'put', known: knownAs(item, null) });
     else appeared.push(item);
   }
   return { known: moved(known, silent), appeared, changes };
@@ -78,6 +83,11 @@ function differing(keys: readonly Known[], items: readonly SetItem[]) {
   return { from, keysTo, itemsTo };
 }
 
+/** A thing that was told once is not told again because its directory was away for a while. */
+function isBack({ mark, returns }: SetItem, gone: Known): boolean {
+  return returns !== 'occasion' || mark === gone.mark;
+}
+
 /** A thing as it is remembered when it is seen for the first time; `seq` null: nothing is told of it. */
 export function knownAs({ key, mark, vanished, extra }: SetItem, seq: number | null): Known {
   const isTold = seq !== null;
@@ -98,37 +108,56 @@ const NO_EXTRA = {};
 export function moved(set: KnownSet, moves: readonly Move[]): KnownSet {
   if (moves.length === 0) return set;
   const last = new Map<string, Known | null>();
+  const told = new Set<string>();
   let { next } = set;
   for (const move of moves) {
     if (move.is === 'put') last.set(move.known.key, move.known);
     else last.set(move.key, null);
+    if (move.is === 'drop' && move.told === 1) told.add(move.key);
     if (move.is === 'put' && move.known.seq !== null) next = Math.max(next, move.known.seq + 1);
   }
   const keys: Known[] = [];
+  const left: Known[] = [];
+  const added = new Map(last);
   for (const known of set.keys) {
     const now = last.get(known.key);
     if (now === undefined) {
       keys.push(known);
       continue;
     }
-    if (now !== null) keys.push(now);
-    last.delete(known.key);
+    if (now === null) left.push(told.has(known.key) ? { ...known, changes: known.changes + 1 } : known);
+    else keys.push(now);
+    added.delete(known.key);
   }
-  for (const known of last.values()) if (known !== null) keys.push(known);
-  return { ...set, next, keys };
+  for (const known of added.values()) if (known !== null) keys.push(known);
+  return withGone({ ...set, next, keys }, (key) => added.get(key) != null, left);
+}
+
+/** As many things that are gone are remembered; the ones that went first are forgotten first. */
+const MOST_GONE = 5000;
+
+/** @param isBack of keys that are gone, which ones are there again @param left what is not there any more */
+function withGone(set: KnownSet, isBack: (key: string) => boolean, left: readonly Known[]): KnownSet {
+  const before = set.gone ?? [];
+  const stay = before.some(({ key }) => isBack(key)) ? before.filter(({ key }) => !isBack(key)) : before;
+  const fresh = left.filter(({ seq }) => seq !== null).map((known) => ({ ...known, vanished: null, extra: NO_EXTRA }));
+  if (stay === before && fresh.length === 0) return set;
+  const { gone: _, ...rest } = set;
+  const gone = [...stay, ...fresh].slice(-MOST_GONE);
+  return gone.length === 0 ? rest : { ...rest, gone };
 }
 
 /**
- * Another set in its place, without a word. What has the same key is the same thing, and its events keep their `id`; all
- * else gets a `seq`, from `next` on, so that its changes can be told.
+ * Another set in its place, without a word. What has the same key is the same thing, and its events keep their `id`, also
+ * when it was gone; all else gets a `seq`, from `next` on, so that its changes can be told.
  */
 export function adopted(
-  before: readonly Known[],
+  before: Pick<KnownSet, 'keys' | 'gone'>,
   { epoch, items }: SetEvidence,
   next: number,
   isSilent: (item: SetItem) => boolean,
 ): KnownSet {
-  const byKey = new Map(before.map((one) => [one.key, one]));
+  const byKey = new Map([...(before.gone ?? []), ...before.keys].map((one) => [one.key, one]));
   const keys = new Map<string, Known>();
   let seq = next;
   for (const item of items) {
@@ -141,5 +170,8 @@ export function adopted(
       seq += 1;
     }
   }
-  return { epoch, next: seq, keys: [...keys.values()] };
+  const left = before.keys.filter(({ key }) => !keys.has(key));
+  const { gone } = before;
+  const now = { epoch, next: seq, keys: [...keys.values()], ...(gone === undefined ? {} : { gone }) };
+  return withGone(now, (key) => keys.has(key), left);
 }

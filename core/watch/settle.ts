@@ -32,7 +32,7 @@ export function settle(state: WatchState, offer: Offer, count: number): WatchSta
 }
 
 function markAfter(mark: Mark, offer: Offer, blocked: number | null, moves: readonly Move[]): Mark {
-  if (mark.is === 'known') return moves.length === 0 ? mark : { ...mark, ...moved(mark, moves) };
+  if (mark.is === 'known') return moves.length === 0 ? mark : { ...moved(mark, moves), is: 'known' };
   return blocked === null ? offer.mark : below(mark, blocked, offer.spans);
 }
 

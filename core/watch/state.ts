@@ -202,7 +202,7 @@ export function sameSaved(a: Saved, b: Saved): boolean {
 
 /** What is remembered is never changed in place. */
 function sameSet(a: Saved['known'], b: Saved['known']): boolean {
-  return a === b || (a?.epoch === b?.epoch && a?.next === b?.next && a?.keys === b?.keys);
+  return a === b || (a?.epoch === b?.epoch && a?.next === b?.next && a?.keys === b?.keys && a?.gone === b?.gone);
 }
 
 /** Up to which id everything was handed over; of a set, the last that was given. Null: not decided yet. */

@@ -85,6 +85,17 @@ describe('the first look at a set', () => {
 });
 
 describe('a set later on', () => {
+  test('A9 a thing that was told and is away for a while comes back without a word, under the id it had', () =>
+    given(BORN)`
+      set a b          -> persona_added armed(0) new(1 a) new(2 b) | 3[a1 b2] UP 0
+      set b            -> gone(1 a)       | 3[b2] UP 0
+      set a b          | 3[b2 a1] UP 0
+      set a.read b     -> read(1 a)       | 3[b2 a1.read] UP 0
+      set b            -> gone(1 a)       | 3[b2] UP 0
+      restart                             | 3[b2] UP 0
+      set a.read b c   -> armed(2) new(3 c) | 4[b2 a1.read c3] UP 0
+    `);
+
   test('a thing appears, changes and goes, under one id', () =>
     given(BORN)`
       set             -> persona_added armed(0) | 1[] UP 0
@@ -92,7 +103,7 @@ describe('a set later on', () => {
       set a.delivered -> delivered(1 a)   | 2[a1.delivered] UP 0
       set a.read      -> read(1 a)        | 2[a1.read] UP 0
       set             -> gone(1 a)        | 2[] UP 0
-      set a           -> new(2 a)         | 3[a2] UP 0
+      set a b         -> new(2 b)         | 3[a1 b2] UP 0
     `);
 
   test('what appears under another name is mail all the same: it has the ids, the changes and the end of any other', () =>

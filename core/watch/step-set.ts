@@ -17,7 +17,7 @@ export function lookedAtSet(before: WatchState, at: Instant, look: Look, evidenc
   const armed = before.arming === 'armed' ? before : decideSet(before, look, evidence, rules, isSilent);
   const told = setOf(armed, evidence);
   const isOther = told.epoch !== evidence.epoch;
-  const now = isOther ? adopted(told.keys, evidence, Math.max(told.next, armed.minted.next), isSilent) : told;
+  const now = isOther ? adopted(told, evidence, Math.max(told.next, armed.minted.next), isSilent) : told;
   const found = diff(now, evidence, isSilent);
   const { mail, minted, more } = said(found, refused, armed.minted.next, rules, at);
   const mark = found.known === told && armed.mark.is === 'known' ? armed.mark : known(found.known);
@@ -39,8 +39,8 @@ export function lookedAtSet(before: WatchState, at: Instant, look: Look, evidenc
   return { ...out, facts: [{ is: 'looked', at, persona, reach, unread, urgent, vital, cursor }] };
 }
 
-function known({ epoch, next, keys }: KnownSet): WatchState['mark'] {
-  return { is: 'known', epoch, next, keys };
+function known(set: KnownSet): WatchState['mark'] {
+  return { ...set, is: 'known' };
 }
 
 /** As much as one offer carries. What was offered before and refused goes first, under the `seq` that it had. */

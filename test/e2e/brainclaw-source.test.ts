@@ -93,6 +93,46 @@ describe('brainclaw checks 3 and 4: the step files, one by one', () => {
   });
 });
 
+test('A9 given a store that is checked out at an earlier commit and back, nothing of it is told again', async () => {
+  using store = brainclaw();
+  using home = scratch();
+  const put = (from: string): void => {
+    for (const name of ['events', 'coordination']) {
+      rmSync(join(store.root, name), { recursive: true });
+      cpSync(join(from, name), join(store.root, name), { recursive: true });
+    }
+  };
+  store.step(1);
+  cpSync(store.root, home.at('before'), { recursive: true });
+  {
+    await using watched = await watching(store.root, home, { pollSeconds: 1 });
+    await ready(watched);
+    store.step(2);
+    message(store, 'hermes', 'msg_fresh');
+    await until('the board', () => watched.told().length === 1);
+    await until('the agent', () => watched.told('hermes').length === 2);
+    cpSync(store.root, home.at('after'), { recursive: true });
+    for (let turn = 0; turn < 2; turn += 1) {
+      put(home.at('before'));
+      await ready(watched, '20');
+      await watched.until('nothing unread', (shown) => unreadOf(shown) === '0', 'hermes');
+      put(home.at('after'));
+      await ready(watched, '21');
+      await watched.until('one unread', (shown) => unreadOf(shown) === '1', 'hermes');
+    }
+  }
+  await using watched = await watching(store.root, home);
+  await ready(watched, '21');
+  message(store, 'hermes', 'msg_later');
+  await until('what came since', () => watched.told('hermes').includes('new msg_later'));
+  const mail = (address?: string): readonly string[] =>
+    watched.told(address).filter((line) => !/^(cleared|read) /.test(line));
+  assert.deepEqual(mail(), ['new state:act_c0']);
+  assert.deepEqual(mail('hermes').toSorted(), ['action state:act_c0', 'new msg_fresh', 'new msg_later']);
+  const ids = new Set(watched.events('hermes').map(({ id, item, message_id: message }) => `${id} ${item ?? message}`));
+  assert.equal(ids.size, 3, 'each thing has one id');
+});
+
 test('brainclaw check 5: a record that comes byte by byte is told once, whole, and not before its newline', async () => {
   using store = brainclaw();
   using home = scratch();

@@ -12,6 +12,8 @@ export interface Thing {
   readonly changed: string | null;
   readonly vanished: string | null;
   readonly from: string | null;
+  /** What comes back with another mark is new. */
+  readonly isOccasion: boolean;
 }
 
 export interface SetRules {
@@ -37,7 +39,12 @@ interface Remembered {
 export interface SetKept {
   readonly state: 'UP' | 'DOWN';
   readonly failures: number;
-  readonly known: { readonly epoch: string; readonly next: number; readonly things: readonly Remembered[] } | null;
+  readonly known: {
+    readonly epoch: string;
+    readonly next: number;
+    readonly things: readonly Remembered[];
+    readonly gone: readonly Remembered[];
+  } | null;
   /** Nothing is known, because all of it is new. */
   readonly allNew: boolean;
   readonly born: boolean;
@@ -65,6 +72,8 @@ export class SetReference {
   private begin: Begin = 'baseline';
   private decided = false;
   private memory: Remembered[] | null = null;
+  /** Told, and not there any more. */
+  private gone: Remembered[] = [];
   private ofEpoch = '1';
   /** The next id, as it would be saved; and as it is given away, above what was offered and refused. */
   private next = 1;
@@ -86,6 +95,7 @@ export class SetReference {
     this.decided = false;
     this.memory = disk?.known?.things.map((one) => ({ ...one })) ?? null;
     if (begin === 'born' || begin === 'all new' || disk?.allNew === true) this.memory = [];
+    this.gone = disk?.known?.gone.map((one) => ({ ...one })) ?? [];
     this.ofEpoch = disk?.known?.epoch ?? this.epoch;
     this.next = disk?.known?.next ?? this.highest + 1;
     this.free = this.highest + 1;
@@ -110,7 +120,7 @@ export class SetReference {
           ? this.beforeCap
           : things === null || !this.decided
             ? this.undecided()
-            : { epoch: this.ofEpoch, next: this.next, things },
+            : { epoch: this.ofEpoch, next: this.next, things, gone: this.gone.map((one) => ({ ...one })) },
       allNew:
         is('capped') !== null
           ? this.beforeCap === null
@@ -182,14 +192,22 @@ export class SetReference {
 
   private cap(): void {
     const memory = this.memory ?? [];
-    const fresh = this.things.filter((thing) => !memory.some(({ key }) => key === thing.key) && !this.isSilent(thing));
+    const fresh = this.things.filter(
+      (thing) =>
+        !memory.some(({ key }) => key === thing.key) && this.returned(thing) === undefined && !this.isSilent(thing),
+    );
     if (this.begin === 'born' || fresh.length <= this.rules.maxReplay) return;
     this.beforeCap =
       this.undecided() === null
         ? null
-        : { epoch: this.ofEpoch, next: this.next, things: memory.map((one) => ({ ...one })) };
+        : {
+            epoch: this.ofEpoch,
+            next: this.next,
+            things: memory.map((one) => ({ ...one })),
+            gone: this.gone.map((one) => ({ ...one })),
+          };
     this.quietly(memory);
-    for (const thing of fresh) memory.push(this.remember(thing, this.take()));
+    for (const thing of fresh) this.comes(this.remember(thing, this.take()), memory);
     const upTo = this.next - 1;
     this.unsaid.push({ is: 'capped', words: () => `replay_capped ${upTo} ${fresh.length}` });
   }
@@ -214,22 +232,42 @@ export class SetReference {
     this.ofEpoch = this.epoch;
     this.next = Math.max(this.next, this.free);
     this.memory = this.things.map((thing) => {
-      const old = before.find(({ key }) => key === thing.key);
+      const old = [...before, ...this.gone].find(({ key }) => key === thing.key);
       if (old === undefined) return this.remember(thing, this.isSilent(thing) ? null : this.take());
       return { ...this.remember(thing, old.id), changes: old.changes };
     });
+    const isThere = ({ key }: Remembered): boolean => this.things.some((thing) => thing.key === key);
+    this.gone = this.gone.filter((one) => !isThere(one));
+    for (const old of before) if (!isThere(old)) this.goes(old);
+  }
+
+  /** What was told and is there again; undefined: it was never told, or this is another occasion. */
+  private returned({ key, mark, isOccasion }: Thing): Remembered | undefined {
+    return this.gone.find((one) => one.key === key && (!isOccasion || one.mark === mark));
+  }
+
+  private comes(one: Remembered, memory: Remembered[]): void {
+    memory.push(one);
+    this.gone = this.gone.filter(({ key }) => key !== one.key);
+  }
+
+  private goes(one: Remembered): void {
+    if (one.id !== null) this.gone.push({ ...one, vanished: null, toldAs: '' });
   }
 
   /** What is done without an event. */
   private quietly(memory: Remembered[]): void {
     for (const thing of this.things) {
       const old = memory.find(({ key }) => key === thing.key);
-      if (old === undefined && this.isSilent(thing)) memory.push(this.remember(thing, null));
+      const back = old === undefined ? this.returned(thing) : undefined;
+      if (back !== undefined) this.comes({ ...this.remember(thing, back.id), changes: back.changes }, memory);
+      else if (old === undefined && this.isSilent(thing)) this.comes(this.remember(thing, null), memory);
       else if (old !== undefined && old.mark !== thing.mark && (old.id === null || thing.changed === null))
         Object.assign(old, this.remember(thing, old.id), { changes: old.changes });
     }
     const isThere = ({ key }: Remembered): boolean => this.things.some((thing) => thing.key === key);
     const stays = memory.filter((one) => isThere(one) || (one.id !== null && one.vanished !== null));
+    for (const one of memory) if (!stays.includes(one)) this.goes(one);
     memory.splice(0, memory.length, ...stays);
   }
 
@@ -248,7 +286,7 @@ export class SetReference {
         isMail: true,
         promise: { key: thing.key, id, as },
         taken: () => {
-          memory.push(this.remember(thing, id));
+          this.comes(this.remember(thing, id), memory);
           this.next = Math.max(this.next, id + 1);
           this.highest = Math.max(this.highest, id);
           this.promised = this.promised.filter(({ key }) => key !== thing.key);
@@ -280,6 +318,7 @@ export class SetReference {
       taken: () => {
         this.highest = Math.max(this.highest, old.id ?? 0);
         memory.splice(memory.indexOf(old), 1);
+        this.goes({ ...old, changes: old.changes + 1 });
       },
     }));
   }

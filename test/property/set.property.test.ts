@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { type Event, isMail } from '../../core/events/index.ts';
-import { exactly, Fault, type MailName, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { exactly, Fault, type Known, type MailName, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
 import type { Look, SetItem } from '../../core/sources/index.ts';
 import {
   openWatch,
@@ -118,13 +118,14 @@ class Real {
   }
 }
 
-function itemOf({ key, mark, as, quiet, changed, vanished, from }: Thing): SetItem {
+function itemOf({ key, mark, as, quiet, changed, vanished, from, isOccasion }: Thing): SetItem {
   return {
     key,
     mark,
     appeared: quiet ? 'quiet' : (as as SetItem['appeared']),
     changed: changed as SetItem['changed'],
     vanished: vanished as SetItem['vanished'],
+    ...(isOccasion ? { returns: 'occasion' as const } : {}),
     from,
     created: null,
     content: `${key} is ${mark}`,
@@ -170,19 +171,26 @@ function worded(event: Event): string {
 function keptOf(saved: Saved | null): SetKept | null {
   if (saved === null) return null;
   const { known, state, consecutive_failures: failures, persona_added: born, baseline_skipped: skipped } = saved;
-  const things = known?.keys.map(({ key, seq, mark, changes, vanished, extra }) => {
-    assert.deepEqual(extra, seq === null ? {} : { stem: key, mark: extra.mark });
-    return { key, id: seq, mark, changes, vanished, toldAs: String(extra.mark ?? '') };
+  const things = known?.keys.map((one) => {
+    assert.deepEqual(one.extra, one.seq === null ? {} : { stem: one.key, mark: one.extra.mark });
+    return rememberedOf(one);
   });
   const range = skipped === undefined ? null : skipped.id_range.join('-');
   return {
     state,
     failures,
-    known: known === undefined || things === undefined ? null : { epoch: known.epoch, next: known.next, things },
+    known:
+      known === undefined || things === undefined
+        ? null
+        : { epoch: known.epoch, next: known.next, things, gone: (known.gone ?? []).map(rememberedOf) },
     allNew: saved.cursor !== null,
     born: born === true,
     skipped: range === null ? null : `baseline_skipped ${range} ${skipped?.unread_held}`,
   };
+}
+
+function rememberedOf({ key, seq, mark, changes, vanished, extra }: Known) {
+  return { key, id: seq, mark, changes, vanished, toldAs: String(extra.mark ?? '') };
 }
 
 const MARKS = {
@@ -227,7 +235,8 @@ class World {
     switch (op.do) {
       case 'put': {
         const at = model.things.findIndex(({ key }) => key === op.key);
-        const thing = { key: op.key, mark: op.mark, as: op.as, from: op.from, ...MARKS[op.mark] };
+        const isOccasion = OCCASIONS.includes(op.key);
+        const thing = { key: op.key, mark: op.mark, as: op.as, from: op.from, isOccasion, ...MARKS[op.mark] };
         if (at >= 0) model.things[at] = { ...thing, from: model.things[at]?.from ?? null };
         else if (op.front) model.things.unshift(thing);
         else model.things.push(thing);
@@ -240,7 +249,14 @@ class World {
         model.things = model.things.filter(({ key }) => !key.startsWith('crowd'));
         if (op.comes)
           for (let i = 0; i < 60; i += 1)
-            model.things.push({ key: `crowd${i}`, mark: 'fresh', as: 'new', from: null, ...MARKS.fresh });
+            model.things.push({
+              key: `crowd${i}`,
+              mark: 'fresh',
+              as: 'new',
+              from: null,
+              isOccasion: false,
+              ...MARKS.fresh,
+            });
         return;
       case 'epoch':
         model.epoch = op.is;
@@ -317,6 +333,7 @@ function assertSound(told: readonly Event[]): void {
 }
 
 const KEYS = ['a', 'b', 'c', '__proto__', 'constructor', '\ud800', ''];
+const OCCASIONS = ['c', 'constructor'];
 const key = fc.constantFrom(...KEYS);
 const begin = fc.constantFrom<Begin>('baseline', 'born', 'all new');
 const how: fc.Arbitrary<Sinking> = fc.record({

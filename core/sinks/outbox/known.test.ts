@@ -231,11 +231,16 @@ describe('ids', () => {
 
 test('a change is as small as can be: what is the same object in the same order is passed over', () => {
   const [a, b, c] = [thing('a', 1), thing('b', 2), thing('c', 3)];
-  assert.equal(changeOf([a, b], [a, b]), null);
-  assert.deepEqual(changeOf([a, b], [b, c]), {
+  const change = (before: Known[], after: Known[], gone?: Known[]) =>
+    changeOf({ keys: before }, gone === undefined ? { keys: after } : { keys: after, gone });
+  assert.equal(change([a, b], [a, b]), null);
+  assert.deepEqual(change([a, b], [b, c]), {
     drop: ['a'],
     put: [['c', 3, 'fresh', 0, 'gone', { stem: 'c', n: null }]],
   });
-  assert.deepEqual(changeOf([a, b, c], []), { drop: ['a', 'b', 'c'], put: [] });
-  assert.deepEqual(changeOf([a, b], [a, { ...b, mark: 'read' }])?.put.length, 1);
+  assert.deepEqual(change([a, b, c], []), { drop: ['a', 'b', 'c'], put: [] });
+  assert.deepEqual(change([a, b], [a, { ...b, mark: 'read' }])?.put.length, 1);
+  const back = { ...a, vanished: null, extra: {} };
+  assert.deepEqual(change([a, b], [b], [back]), { drop: ['a'], put: [['a', 1, 'fresh', 0, null, {}, true]] });
+  assert.deepEqual(changeOf({ keys: [b], gone: [back] }, { keys: [b, a] })?.drop, ['a']);
 });

@@ -1,4 +1,4 @@
-import type { Known, PersonaId } from '../../model/index.ts';
+import type { Known, KnownSet, PersonaId } from '../../model/index.ts';
 import type { Database } from '../../state/index.ts';
 
 /**
@@ -17,27 +17,44 @@ type Rest = readonly [
   changes: Known['changes'],
   vanished: Known['vanished'],
   extra: Known['extra'],
+  /** It is not there any more, and is remembered all the same. */
+  gone?: true,
 ];
 
+/** What of a set is stored thing by thing. */
+export type StoredSet = Pick<KnownSet, 'keys' | 'gone'>;
+
 /** Null: nothing. What stays is mostly the same object in the same order, which is what makes it cheap. */
-export function changeOf(before: readonly Known[], after: readonly Known[]): KnownChange | null {
-  if (before === after) return null;
+export function changeOf(before: StoredSet, after: StoredSet): KnownChange | null {
   const drop: string[] = [];
   const put: KnownRow[] = [];
+  compare(before.keys, after.keys, drop, (known) => put.push(rowOf(known)));
+  compare(before.gone ?? NONE, after.gone ?? NONE, drop, (known) => put.push([...rowOf(known), true]));
+  return drop.length === 0 && put.length === 0 ? null : { drop, put };
+}
+
+const NONE: readonly Known[] = [];
+
+function compare(
+  before: readonly Known[],
+  after: readonly Known[],
+  drop: string[],
+  put: (known: Known) => unknown,
+): void {
+  if (before === after) return;
   let at = 0;
   for (const old of before) {
     const now = after[at];
     if (now?.key === old.key) {
-      if (now !== old) put.push(rowOf(now));
+      if (now !== old) put(now);
       at += 1;
     } else drop.push(old.key);
   }
-  for (const known of after.slice(at)) put.push(rowOf(known));
-  return drop.length === 0 && put.length === 0 ? null : { drop, put };
+  for (const known of after.slice(at)) put(known);
 }
 
-function rowOf({ key, seq, mark, changes, vanished, extra }: Known): KnownRow {
-  return [key, seq, mark, changes, vanished, extra];
+function rowOf({ key, seq, mark, changes, vanished, extra }: Known) {
+  return [key, seq, mark, changes, vanished, extra] as const;
 }
 
 /** About as many as its JSON has. */
@@ -57,7 +74,13 @@ export function knownTable(db: Database) {
   );
   const ofOne = db.prepare<{ key: string; rest: string }>('SELECT key, rest FROM known WHERE persona = ? ORDER BY key');
   return {
-    of: (persona: PersonaId): readonly Known[] => ofOne.all(persona).map(knownOf),
+    of(persona: PersonaId): StoredSet {
+      const all = ofOne.all(persona).map(knownOf);
+      const keys = all.flatMap(({ known, isGone }) => (isGone ? [] : [known]));
+      const gone = all.flatMap(({ known, isGone }) => (isGone ? [known] : []));
+      gone.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)); // about in the order in which they went
+      return gone.length === 0 ? { keys } : { keys, gone };
+    },
     /** Within a transaction. */
     apply(persona: PersonaId, change: KnownChange): void {
       for (const key of change.drop) drop.run(persona, JSON.stringify(key));
@@ -66,7 +89,8 @@ export function knownTable(db: Database) {
   };
 }
 
-function knownOf(row: { readonly key: string; readonly rest: string }): Known {
-  const [seq, mark, changes, vanished, extra] = JSON.parse(row.rest) as Rest;
-  return { key: JSON.parse(row.key) as string, seq, mark, changes, vanished, extra };
+function knownOf(row: { readonly key: string; readonly rest: string }) {
+  const [seq, mark, changes, vanished, extra, gone] = JSON.parse(row.rest) as Rest;
+  const known: Known = { key: JSON.parse(row.key) as string, seq, mark, changes, vanished, extra };
+  return { known, isGone: gone === true };
 }

@@ -1,11 +1,11 @@
 import { type Event, isMail, stamper } from '../../events/index.ts';
-import { Fault, faultOf, type Known, type KnownSet, type PersonaId } from '../../model/index.ts';
+import { Fault, faultOf, type KnownSet, type PersonaId } from '../../model/index.ts';
 import type { Clock, Clocks } from '../../ports/index.ts';
 import { type Database, type Disk, groupCommit, type Later, migrate } from '../../state/index.ts';
 import { EMPTY_TAIL, type Sink, type Taken } from '../sink.ts';
 import type { Rotation } from './event-file.ts';
 import { type Entry, type EntryEvent, openJournal } from './journal.ts';
-import { changeOf, knownTable } from './known.ts';
+import { changeOf, knownTable, type StoredSet } from './known.ts';
 import { createPublisher } from './publisher.ts';
 import { type OutboxReader, type OutboxRow, openOutboxReader, publishedRows } from './rows.ts';
 import { OUTBOX_SCHEMA } from './schema.ts';
@@ -57,7 +57,7 @@ interface Take {
   readonly events: readonly TakenEvent[];
   readonly kept: string;
   /** All that is remembered of a set, null for a log. */
-  readonly known: readonly Known[] | null;
+  readonly known: StoredSet | null;
 }
 
 interface TakenEvent {
@@ -94,7 +94,7 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   /** The highest id that was told, by persona: mail above it is new without looking. */
   const newest = new Map(newestOfAll.all().map((row) => [row.persona, row.newest]));
   /** What the tables have of sets, or will have once they are filled. */
-  const stored = new Map<PersonaId, readonly Known[]>();
+  const stored = new Map<PersonaId, StoredSet>();
   let lastSeq = reader.newest()?.seq ?? 0;
   let closed = false;
   /** How the group of takes that gathers now is stamped: the clocks are read once for all of it. */
@@ -130,7 +130,7 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
     const at = Math.floor(clock.now());
     const entries: Entry[] = [];
     const highest = new Map<PersonaId, number>();
-    const known = new Map<PersonaId, readonly Known[]>();
+    const known = new Map<PersonaId, StoredSet>();
     let seq = lastSeq;
     for (const { persona, events, kept, known: keys } of takes) {
       let most = highest.get(persona) ?? newest.get(persona) ?? 0;
@@ -149,7 +149,7 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
     return { entries, highest, known };
   }
 
-  function storedOf(persona: PersonaId): readonly Known[] {
+  function storedOf(persona: PersonaId): StoredSet {
     const known = stored.get(persona);
     if (known !== undefined) return known;
     fill();
@@ -188,8 +188,13 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
       }));
       const { known } = kept as { readonly known?: KnownSet };
       if (known === undefined) return group.add({ persona, events: taken, kept: JSON.stringify(kept), known: null });
-      const { keys, ...set } = known;
-      return group.add({ persona, events: taken, kept: JSON.stringify({ ...kept, known: set }), known: keys });
+      const { keys, gone, ...set } = known;
+      return group.add({
+        persona,
+        events: taken,
+        kept: JSON.stringify({ ...kept, known: set }),
+        known: gone === undefined ? { keys } : { keys, gone },
+      });
     } catch (error) {
       stamp = null; // its group may never be committed
       return Promise.resolve(stopped(error));
@@ -234,7 +239,7 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   function parsed(persona: PersonaId, text: string): Kept {
     try {
       const kept = JSON.parse(text) as Kept & { readonly known?: KnownSet };
-      return kept.known === undefined ? kept : { ...kept, known: { ...kept.known, keys: storedOf(persona) } };
+      return kept.known === undefined ? kept : { ...kept, known: { ...kept.known, ...storedOf(persona) } };
     } catch (error) {
       const message = `${db.path}: what the watch of ${persona} remembers can not be read`;
       throw new Fault('database', message, { is: 'machine', key: 'database' }, { cause: error });

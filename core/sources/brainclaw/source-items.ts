@@ -67,8 +67,8 @@ export function itemMaker(contentChars: number | null): ItemMaker {
   };
   const item = (entity: Entity, event: MailName, from: unknown, extra: Extra): SetItem => ({
     key: keyOf(entity),
-    mark: '',
-    ...{ appeared: event, changed: null, vanished: 'cleared' },
+    mark: entity.seq === null ? '' : String(entity.seq),
+    ...{ appeared: event, changed: null, vanished: 'cleared', returns: 'occasion' },
     from: typeof from === 'string' && from !== '' ? words(from) : null,
     created: entity.ts === null ? null : words(entity.ts),
     content: contentOf(entity),

@@ -125,7 +125,7 @@ describe('the personas of a project', () => {
     const were = (await before.source.personas(never)).map(({ address }) => address);
     const are = (await source.personas(never)).map(({ address }) => address);
     assert.deepEqual(are.filter((address) => !were.includes(address)).sort(), ['______etc', '__proto__']);
-    assert.ok((await keys('github-copilot')).includes('handoff:hnd_361  handoff'));
+    assert.ok((await keys('github-copilot')).includes('handoff:hnd_361 361 handoff'));
   });
 
   test('more agents than a project can have are not all made', async () => {

@@ -113,6 +113,7 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
       const memory = memoryOf(gardenId);
       const { texts, waiting } = memory;
       const known = new Set(told.is === 'known' ? told.keys.map(({ key }) => key) : []);
+      const gone = new Set(told.is === 'known' ? told.gone?.map(({ key }) => key) : []);
       const waits = new Map(unread.map((one) => [one.stem, one]));
       const items: SetItem[] = [];
       let againIn: number | null = null;
@@ -123,7 +124,7 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
         const { stem, stage } = message;
         const isRead = stage === 'read';
         if (!isRead && !waits.has(stem)) continue; // it has the name of a message and is none
-        if (known.has(stem)) {
+        if (known.has(stem) || gone.has(stem)) {
           texts.delete(stem);
           waiting.delete(stem);
           items.push(itemOf(message, 'new', NOT_ASKED));
