@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { ensurePrivateDir, ownDirs, realDisk } from '../../core/state/index.ts';
 import {
-  checkSettings,
   isSettingName,
   openSettings,
+  readSettingsFile,
   SETTINGS,
   type SettingName,
   settingsPath,
@@ -13,7 +13,6 @@ import type { Command, Io } from './command.ts';
 import { nearest } from './nearest.ts';
 import { usage } from './outcome.ts';
 import { stderrLog } from './stderr-log.ts';
-import { textOfFile } from './text-of-file.node.ts';
 
 const NEXT_START = 'it holds from the next start of hivebar on';
 
@@ -70,12 +69,11 @@ function show(io: Io, config: string, json: boolean): number {
 
 function validate(io: Io, config: string): number {
   const path = settingsPath(config);
-  const text = textOfFile(path);
-  if (text === null) {
+  const checked = readSettingsFile(config);
+  if (checked === null) {
     io.out(`there is no ${path}: the defaults hold\n`);
     return 0;
   }
-  const checked = checkSettings(text);
   if (checked.is === 'good') {
     io.out(`${path} is good\n`);
     return 0;

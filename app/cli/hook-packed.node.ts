@@ -1,8 +1,9 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Script } from 'node:vm';
-import { compileCacheDir } from './compile-cache.node.ts';
+import { realFiles } from '../../core/ports/files.node.ts';
+import { openCompileCacheDir } from './compile-cache.node.ts';
 
 /** Names what is in the files of the hook, in short; written here when the package is made. */
 declare const HOOK_CODE: string;
@@ -19,6 +20,7 @@ const RENEWED_MS = 3_600_000;
 const MAIN = './hook-now.cjs';
 const PART = /^\.\/hook-[a-z]+\.cjs$/;
 const others = createRequire(import.meta.url);
+const cacheDir = openCompileCacheDir();
 
 try {
   load(MAIN);
@@ -46,16 +48,13 @@ function load(name: string): unknown {
   return module.exports;
 }
 
-/** Null for a user without a home, who has a slower hook. */
+/** Null without a folder that can be trusted: a slower hook. */
 function cachePath(name: string): string | null {
+  if (cacheDir === null) return null;
   const { argv, version, arch } = process;
   const event = argv[argv.indexOf('--event') + 1] ?? '';
-  try {
-    const of = /^[A-Za-z]+$/.test(event) ? event : 'any';
-    return join(compileCacheDir(), `${name}-${HOOK_CODE}-${version}-${arch}-${of}.bin`);
-  } catch {
-    return null; // no home
-  }
+  const moment = /^[A-Za-z]+$/.test(event) ? event : 'any';
+  return join(cacheDir, `${name}-${HOOK_CODE}-${version}-${arch}-${moment}.bin`);
 }
 
 /** It is in the file twice: V8 believes what it is given, and a file that was torn is not to be run. */
@@ -74,7 +73,6 @@ function cachedAt(path: string): { readonly data: Buffer; readonly isNew: boolea
 function keep(path: string, data: Buffer): void {
   const temp = `${path}.${process.pid}`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const fd = openSync(temp, 'wx', 0o600);
     try {
       writeSync(fd, Buffer.concat([data, data]));
@@ -82,7 +80,7 @@ function keep(path: string, data: Buffer): void {
     } finally {
       closeSync(fd);
     }
-    renameSync(temp, path);
+    realFiles.rename(temp, path);
   } catch {
     // A slower hook, and the next one tries again.
   }

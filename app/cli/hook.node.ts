@@ -4,11 +4,7 @@ import { useCompileCache } from './compile-cache.node.ts';
  * `hivebar hook` of a checkout, as the installed script runs it: `node hook.node.ts hook --harness ...`. The package has
  * `hook-packed.node.ts` instead.
  */
-try {
-  useCompileCache();
-} catch {
-  // A user without a home has no cache, and a slower hook.
-}
+useCompileCache();
 import('./hook-now.node.ts').catch((error: unknown) => {
   // A package that is not whole: to a harness no reason to hold its agent.
   process.stderr.write(`hivebar hook: ${error instanceof Error ? error.message.split('\n', 1) : String(error)}\n`);

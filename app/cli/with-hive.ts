@@ -34,8 +34,11 @@ export const DATABASE = 'hivebar.sqlite';
 /** What tells the tray process that mail may have changed. */
 const HIVE_CHANGED = { method: 'POST', path: '/api/v1/actions/hive-changed', body: '{}' } as const;
 
+/** The mail is on the disk already, so nobody waits long for a tray process that is busy or stopped. */
+const TELL_WITHIN_MS = 1000;
+
 /** Without a tray process there is nobody to tell; it looks for itself when it starts. */
-export async function tellTray(io: Io, withinMs?: number): Promise<void> {
+export async function tellTray(io: Io, withinMs: number = TELL_WITHIN_MS): Promise<void> {
   try {
     await askTray(HIVE_CHANGED, io.env, withinMs);
   } catch (error) {

@@ -1,6 +1,6 @@
-import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { ProjectPlaces } from '../../core/sources/brainclaw/index.ts';
+import { ownHome } from '../../core/state/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 
 const DEPTH = 3;
@@ -12,7 +12,7 @@ export function brainclawPlaces({
   roots = [],
   depth = DEPTH,
 }: Settings['brainclaw']): ProjectPlaces {
-  const home = homedir();
+  const home = ownHome();
   const absolute = (path: string): string => resolve(home, path === '~' ? home : path.replace(/^~\//, ''));
   if (is === 'off') return { projects: [], roots: [], depth };
   return { projects: projects.map(absolute), roots: roots.map(absolute), depth };

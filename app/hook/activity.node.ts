@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { PersonaId } from '../../core/model/index.ts';
-import { errnoOf, ioFault, stemOf } from '../../core/state/index.ts';
+import { O, realFiles } from '../../core/ports/index.ts';
+import { errnoOf, ioFault, readText, stemOf } from '../../core/state/index.ts';
 
 /** Where the hook notes at which moment an agent was last, a file a persona: `<run>/activity/<stem>`. */
 export const activityDir = (run: string): string => join(run, 'activity');
@@ -10,11 +11,13 @@ export const activityDir = (run: string): string => join(run, 'activity');
 export function makeActivityDir(run: string): void {
   const dir = activityDir(run);
   try {
-    fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+    realFiles.mkdirAll(dir, 0o700);
   } catch (error) {
     throw ioFault(error, dir, 'unwritable');
   }
 }
+
+const MOST_BYTES = 4096;
 
 /** What is noted in place of `Stop` when the agent was sent on instead. */
 export const CONTINUED = 'Continued';
@@ -22,17 +25,27 @@ export const CONTINUED = 'Continued';
 /** As the script does when it asks nobody: the moment as a word, the time as that of the file. Never throws: it is news, not truth. */
 export function noteActivity(run: string, persona: PersonaId, moment: string): void {
   const dir = activityDir(run);
-  const write = (): void => fs.writeFileSync(join(dir, stemOf(persona)), `${moment}\n`, { mode: 0o600 });
+  const write = (): void => writeNote(join(dir, stemOf(persona)), `${moment}\n`);
   try {
     try {
       write();
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw error;
-      fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+      realFiles.mkdirAll(dir, 0o700);
       write();
     }
   } catch {
     // The agent goes on all the same; who asks later finds an older moment.
+  }
+}
+
+/** A pipe that stands there is not waited for. */
+function writeNote(path: string, text: string): void {
+  const fd = realFiles.open(path, O.WRONLY | O.CREAT | O.TRUNC | O.NOFOLLOW | O.NONBLOCK, 0o600);
+  try {
+    realFiles.write(fd, Buffer.from(text));
+  } finally {
+    realFiles.close(fd);
   }
 }
 
@@ -41,7 +54,7 @@ export function activityOf(run: string, persona: PersonaId): { readonly moment: 
   try {
     const path = join(activityDir(run), stemOf(persona));
     const at = fs.statSync(path).mtimeMs;
-    return { moment: fs.readFileSync(path, 'utf8').trim(), at };
+    return { moment: readText(realFiles, path, MOST_BYTES)?.trim() ?? '', at };
   } catch {
     return null; // never noted, or not to be read: not known
   }

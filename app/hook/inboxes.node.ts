@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { realFiles } from '../../core/ports/index.ts';
+import { readText } from '../../core/state/index.ts';
 
 /** Where mail of a persona is. */
 export interface Inboxes {
@@ -27,7 +28,7 @@ export function inboxesOf(persona: string, config: string): Inboxes {
 
 function settingsIn(path: string): { readonly primary: 'local' | 'other'; readonly hives: readonly string[] } {
   try {
-    const { primary, hives } = JSON.parse(readFileSync(path, 'utf8')) as {
+    const { primary, hives } = JSON.parse(readText(realFiles, path) ?? '{}') as {
       readonly primary?: { readonly is?: unknown };
       readonly hives?: readonly { readonly name?: unknown }[];
     };

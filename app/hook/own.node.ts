@@ -1,7 +1,6 @@
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { realRandom } from '../../core/ports/index.ts';
-import { ownDirs } from '../../core/state/index.ts';
+import { ownDirs, ownHome, startFolder } from '../../core/state/index.ts';
 import { createInstaller, type Installer } from './install.ts';
 import { SCRIPT_NAME } from './script.ts';
 
@@ -15,7 +14,7 @@ const ENTRY = import.meta.filename.endsWith('.ts')
 /** The installer of this very program, for this user's harnesses, or those of the project in the current folder. */
 export function hookInstaller(env: Env): Installer {
   const { state, run } = ownDirs({ ...env });
-  const home = homedir();
+  const home = ownHome();
   return createInstaller({
     random: realRandom,
     run,
@@ -23,7 +22,11 @@ export function hookInstaller(env: Env): Installer {
     script: { node: process.execPath, entry: ENTRY, state, leads: leadsIn(env, state) },
     folders: {
       user: { claude: env.CLAUDE_CONFIG_DIR || join(home, '.claude'), codex: env.CODEX_HOME || join(home, '.codex') },
-      project: { claude: join(process.cwd(), '.claude'), codex: join(process.cwd(), '.codex') },
+      // Asked for only where a project is meant.
+      get project() {
+        const here = startFolder('--project means the current folder');
+        return { claude: join(here, '.claude'), codex: join(here, '.codex') };
+      },
     },
   });
 }

@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
-import type { Random } from '../../core/ports/index.ts';
-import { errnoOf, ioFault, refusal } from '../../core/state/index.ts';
+import { type Random, realFiles } from '../../core/ports/index.ts';
+import { findBadUtf8, ioFault, readRegular, readText, refusal } from '../../core/state/index.ts';
 
 /** A settings file of a harness, as it was when it was read. */
 export interface SettingsFile {
@@ -29,17 +29,14 @@ const MOST_BYTES = 8 * 1024 * 1024;
 export function readSettings(path: string, mayLink: boolean): SettingsFile {
   try {
     const real = realPath(path, mayLink);
-    const stat = fs.lstatSync(real, { throwIfNoEntry: false });
-    if (stat === undefined) return { path: real, text: null, mode: NEW_FILE };
-    if (!stat.isFile()) throw refusal(real, 'is not a regular file', 'unreadable');
+    const bytes = readRegular(realFiles, real, MOST_BYTES);
+    if (bytes === null) return { path: real, text: null, mode: NEW_FILE };
+    const stat = fs.statSync(real);
     const uid = process.geteuid?.();
     if (uid !== undefined && stat.uid !== uid)
       throw refusal(real, `belongs to user ${stat.uid}, not to us`, 'unreadable');
-    if (stat.size > MOST_BYTES) throw refusal(real, `has ${stat.size} bytes, which no settings have`, 'unreadable');
-    const bytes = fs.readFileSync(real);
-    const text = bytes.toString('utf8');
-    if (!Buffer.from(text, 'utf8').equals(bytes)) throw refusal(real, 'is not UTF-8', 'unreadable');
-    return { path: real, text, mode: stat.mode & 0o777 };
+    if (findBadUtf8(bytes) !== null) throw refusal(real, 'is not UTF-8', 'unreadable');
+    return { path: real, text: Buffer.from(bytes).toString('utf8'), mode: stat.mode & 0o777 };
   } catch (error) {
     throw ioFault(error, path, 'unreadable');
   }
@@ -53,7 +50,7 @@ export function readSettings(path: string, mayLink: boolean): SettingsFile {
  */
 export function replaceSettings(was: SettingsFile, text: string, backup: boolean, random: Random): boolean {
   try {
-    fs.mkdirSync(dirname(was.path), { recursive: true, mode: NEW_DIRECTORY });
+    realFiles.mkdirAll(dirname(was.path), NEW_DIRECTORY);
     if (backup && was.text !== null) replace(was.path + BACKUP, was.text, was.mode, random, () => true);
     return replace(was.path, text, was.mode, random, () => textAt(was.path) === was.text);
   } catch (error) {
@@ -64,7 +61,7 @@ export function replaceSettings(was: SettingsFile, text: string, backup: boolean
 /** Puts a program of ours where it is run from (0700, in a folder of ours). @throws Fault `unwritable` or `no-space` */
 export function putProgram(path: string, text: string, random: Random): void {
   try {
-    fs.mkdirSync(dirname(path), { recursive: true, mode: NEW_DIRECTORY });
+    realFiles.mkdirAll(dirname(path), NEW_DIRECTORY);
     if (textAt(path) === text && (fs.statSync(path).mode & 0o777) === 0o700) return;
     replace(path, text, 0o700, random, () => true);
   } catch (error) {
@@ -84,7 +81,7 @@ function replace(path: string, text: string, mode: number, random: Random, maySt
       fs.closeSync(fd);
     }
     if (!mayStill()) return false;
-    fs.renameSync(temp, path);
+    realFiles.rename(temp, path);
     return true;
   } finally {
     fs.rmSync(temp, { force: true });
@@ -104,14 +101,7 @@ export function isFolder(path: string): boolean {
   return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-function textAt(path: string): string | null {
-  try {
-    return fs.readFileSync(path, 'utf8');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
-  }
-}
+const textAt = (path: string): string | null => readText(realFiles, path, MOST_BYTES);
 
 /** @throws Fault when a link is there that may not be followed, or one that leads nowhere */
 function realPath(path: string, mayLink: boolean): string {

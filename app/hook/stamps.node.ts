@@ -1,8 +1,16 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Fault, type PersonaId } from '../../core/model/index.ts';
-import type { Clock, Random } from '../../core/ports/index.ts';
-import { type Database, errnoOf, ioFault, removeStamp, STAMP_IN_MAKING, stemOf } from '../../core/state/index.ts';
+import { type Clock, type Random, realFiles } from '../../core/ports/index.ts';
+import {
+  type Database,
+  errnoOf,
+  ioFault,
+  readText,
+  removeStamp,
+  STAMP_IN_MAKING,
+  stemOf,
+} from '../../core/state/index.ts';
 import { type Stamp, stampText } from './stamp-text.ts';
 
 /** Where stamps are kept, and what writing one takes. */
@@ -68,7 +76,7 @@ function locked(db: Database): boolean {
 /** What is there says the same, and nothing has changed since. */
 function isStanding(path: string, text: string, gates: string): boolean {
   try {
-    if (fs.readFileSync(path, 'utf8') !== text) return false;
+    if (readText(realFiles, path) !== text) return false;
     const { mtimeMs } = fs.statSync(path);
     const changed = fs.statSync(gates, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     return Math.floor(changed / 1000) < Math.floor(mtimeMs / 1000); // in whole seconds, as some shells compare them
@@ -88,7 +96,7 @@ function write({ random }: StampPlace, path: string, text: string, before: numbe
     } finally {
       fs.closeSync(fd);
     }
-    fs.renameSync(temp, path);
+    realFiles.rename(temp, path);
   } catch (error) {
     removeStamp(temp);
     throw error;
@@ -100,7 +108,7 @@ function openNew(temp: string): number {
     return fs.openSync(temp, 'wx', PRIVATE_FILE);
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
-    fs.mkdirSync(join(temp, '..'), { recursive: true, mode: PRIVATE_DIRECTORY });
+    realFiles.mkdirAll(dirname(temp), PRIVATE_DIRECTORY);
     return fs.openSync(temp, 'wx', PRIVATE_FILE);
   }
 }

@@ -1,7 +1,7 @@
-import { homedir } from 'node:os';
 import { posix, win32 } from 'node:path';
 import { Fault, type PersonaId } from '../../core/model/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
+import { ownHome } from '../../core/state/index.ts';
 import { type Env, programOnPath } from '../programs.node.ts';
 import { activationOf, failed, isFolder, launch } from './launch.node.ts';
 import type { Click, Opener, OpenUrl } from './opener.ts';
@@ -199,5 +199,5 @@ function namedValues({ persona, source, id, session, cwd }: Values): Env {
 }
 
 function folderOf(session: Session | null): string {
-  return session !== null && isFolder(session.cwd) ? session.cwd : homedir();
+  return session !== null && isFolder(session.cwd) ? session.cwd : ownHome();
 }

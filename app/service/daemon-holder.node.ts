@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import type { DaemonPlaces } from '../../core/link/index.ts';
-import { type Disk, isLocked } from '../../core/state/index.ts';
+import { realFiles } from '../../core/ports/index.ts';
+import { type Disk, isLocked, readText } from '../../core/state/index.ts';
 import { lifeOf, startKeyOf } from '../open/index.ts';
 
 /** What has to end, and how it is made to. */
@@ -66,7 +67,7 @@ export function holderPid(disk: Disk, places: Places): number | null {
 
 function numberIn(path: string): number | null {
   try {
-    const text = readFileSync(path, 'latin1').trim();
+    const text = readText(realFiles, path, 64)?.trim() ?? '';
     return /^[1-9]\d{0,9}$/.test(text) ? Number(text) : null;
   } catch {
     return null; // nobody has written it yet, or it is gone

@@ -1,8 +1,7 @@
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { DaemonName } from '../../core/link/index.ts';
 import type { Random, Spawn } from '../../core/ports/index.ts';
-import { type Disk, ownDirs } from '../../core/state/index.ts';
+import { type Disk, ownDirs, ownHome } from '../../core/state/index.ts';
 import { createDaemonService, type DaemonService } from './daemon-service.ts';
 import { createHeadlessService, type HeadlessService } from './headless.ts';
 import { createLoginStart, type LoginStart } from './login-start.ts';
@@ -19,14 +18,14 @@ export interface LoginMachine {
 
 /** Start at login for this very program, on this machine, as this user. */
 export function loginStart(machine: LoginMachine): LoginStart {
-  return createLoginStart({ ...machine, home: homedir(), program: ownProgram(machine.env) });
+  return createLoginStart({ ...machine, home: ownHome(), program: ownProgram(machine.env) });
 }
 
 /** The headless watch as a service of this user, by this very program. */
 export function headlessService(machine: LoginMachine): HeadlessService {
   const program = ownProgram(machine.env);
   const uid = process.geteuid?.() ?? null;
-  return createHeadlessService({ ...machine, home: homedir(), program, uid });
+  return createHeadlessService({ ...machine, home: ownHome(), program, uid });
 }
 
 /** A persona daemon as a service of this user, by this very program. */
@@ -37,7 +36,7 @@ export function daemonService(
 ): DaemonService {
   const uid = process.geteuid?.() ?? null;
   const unit = { ...daemon, program: ownProgram(machine.env) };
-  return createDaemonService({ ...machine, home: homedir(), uid }, unit, directory);
+  return createDaemonService({ ...machine, home: ownHome(), uid }, unit, directory);
 }
 
 /** The words that start this very program, as another process. */

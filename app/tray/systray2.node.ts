@@ -1,6 +1,6 @@
-import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock, Log } from '../../core/ports/index.ts';
+import { type Clock, type Log, realFiles } from '../../core/ports/index.ts';
 import type { TrayDriver, TrayEvents } from './driver.ts';
 import { type Dialect, dialectOf, type FlatMenu, flatMenu } from './flat-menu.ts';
 import { type Helper, startHelper } from './helper.node.ts';
@@ -144,13 +144,13 @@ class HelperTray implements TrayDriver {
 
 /** npm leaves the helper without its executable bit, and the package may belong to someone else: so a copy of our own. */
 function install({ binary, folder, platform }: HelperTrayOptions): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  realFiles.mkdirAll(folder, 0o700);
   chmodSync(folder, 0o700);
   const file = join(folder, platform === 'win32' ? 'hivebar-tray.exe' : 'hivebar-tray');
   const fresh = `${file}.new`;
   copyFileSync(binary, fresh);
   chmodSync(fresh, 0o755);
-  renameSync(fresh, file); // never written in place: one that still runs keeps its own file
+  realFiles.rename(fresh, file); // never written in place: one that still runs keeps its own file
   return file;
 }
 

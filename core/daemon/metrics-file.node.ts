@@ -1,5 +1,5 @@
-import { rename, unlink, writeFile } from 'node:fs';
-import type { Clock } from '../ports/index.ts';
+import { unlink, writeFile } from 'node:fs';
+import { type Clock, renameAsync } from '../ports/index.ts';
 
 const EVERY_MS = 10_000;
 const PRIVATE = 0o600;
@@ -33,7 +33,7 @@ export function keepMetricsFile({ path, text, clock, trouble }: MetricsFileNeeds
       };
       writeFile(temp, text(), { mode: PRIVATE }, (error) => {
         if (error !== null) done(error);
-        else rename(temp, path, done);
+        else renameAsync(temp, path).then(() => done(null), done);
       });
     });
   }

@@ -1,10 +1,12 @@
-import { type FSWatcher, readFileSync, statSync, watch } from 'node:fs';
+import { type FSWatcher, statSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { Clock } from '../ports/index.ts';
+import { type Clock, realFiles } from '../ports/index.ts';
+import { readText } from '../state/index.ts';
 
 /** What is written in several calls is told once. */
 const GATHER_MS = 20;
 const LONGEST_WORD = 64;
+const MOST_BYTES = 4096;
 
 export interface TouchedNeeds {
   readonly clock: Pick<Clock, 'after'>;
@@ -63,7 +65,7 @@ export function watchTouched(path: string, { clock, heard, failed }: TouchedNeed
 
 function wordIn(path: string): string | null {
   try {
-    const word = readFileSync(path, 'utf8').trim();
+    const word = readText(realFiles, path, MOST_BYTES)?.trim() ?? '';
     return word === '' || word.length > LONGEST_WORD ? null : word;
   } catch {
     return null; // gone again: that it was written is all that is known

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { realClock } from '../ports/index.ts';
-import { errnoOf } from '../state/index.ts';
+import { realClock, realFiles } from '../ports/index.ts';
+import { errnoOf, readText } from '../state/index.ts';
 import { type Answers, type Refusal, ringIn, statusIn, toldIn } from './answers.ts';
 import { lineCutter } from './lines.ts';
 import { type DaemonPlaces, LONGEST_SOCKET } from './places.ts';
@@ -28,6 +27,8 @@ type Raw =
 
 /** A status with all its transitions has a twentieth of it. */
 const LONGEST_ANSWER = 1024 * 1024;
+
+const LONGEST_TOKEN = 4096;
 
 /** One request to a daemon over a connection of its own (persona daemon, contract 4). Never throws. */
 export async function askLink<R extends LinkRequest>(
@@ -80,7 +81,7 @@ function answerOf<R extends LinkRequest>({ verb }: R, line: string): Asked<R['ve
 /** Null: there is no token, or none that is ours to read. */
 function tokenAt(path: string): string | null {
   try {
-    return readFileSync(path, 'latin1').trim();
+    return readText(realFiles, path, LONGEST_TOKEN)?.trim() ?? null;
   } catch {
     return null; // no daemon of ours has run there
   }

@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
+import { isAbsolute } from 'node:path';
+import { ownHome, startFolder } from '../state/index.ts';
 import { type DaemonName, type DaemonPlaces, type DaemonSurroundings, daemonPlaces } from './places.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -11,7 +13,9 @@ type Env = Readonly<Record<string, string | undefined>>;
 export function ownSurroundings(env: Env = process.env): DaemonSurroundings {
   const platform = process.platform === 'darwin' || process.platform === 'win32' ? process.platform : 'linux';
   const uid = process.getuid?.() ?? null;
-  return { platform, env: withRuntime(env, platform, uid), home: homedir(), cwd: process.cwd(), uid, temp: tmpdir() };
+  const given = env.HIVEBAR_HOME;
+  const cwd = given && !isAbsolute(given) ? startFolder(`HIVEBAR_HOME is ${given}`) : '/';
+  return { platform, env: withRuntime(env, platform, uid), home: ownHome(), cwd, uid, temp: tmpdir() };
 }
 
 export function ownDaemonPlaces(daemon: DaemonName, env: Env = process.env): DaemonPlaces {

@@ -5,6 +5,7 @@ import { isIPv6 } from 'node:net';
 import type BuildConnector from 'undici/lib/core/connect.js';
 import type UndiciPool from 'undici/lib/dispatcher/pool.js';
 import { Fault, type Scope } from '../model/index.ts';
+import { startTimer } from '../ports/index.ts';
 import { type Credentials, fixedCredentials, type Header } from './credentials.ts';
 import { type Answer, Exchange } from './exchange.ts';
 import {
@@ -122,14 +123,13 @@ export function httpClient(options: HttpOptions): HttpClient {
     if (signal.aborted) return Promise.reject(signal.reason);
     const url = new URL(path, target.url.origin);
     const settled = (): void => {
-      clearTimeout(late);
+      late[Symbol.dispose]();
       signal.removeEventListener('abort', stop);
     };
     const exchange = new Exchange({ url, scope }, maxBytes, settled, names.answered);
     const stop = (): void => exchange.cut(signal.reason);
-    const late = setTimeout(
-      () => exchange.cut(new Fault('timeout', `${shownUrl(url)}: no whole answer within ${withinMs} ms`, scope)),
-      withinMs,
+    const late = startTimer(withinMs, () =>
+      exchange.cut(new Fault('timeout', `${shownUrl(url)}: no whole answer within ${withinMs} ms`, scope)),
     );
     signal.addEventListener('abort', stop, { once: true });
     const headers = header === null ? common : { ...common, [header.name]: header.value };

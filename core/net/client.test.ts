@@ -49,6 +49,13 @@ test('a healthy answer comes whole, asked for by name and without compression', 
   assert.equal(request?.headers.authorization, undefined);
 });
 
+test('F10 given a deadline longer than Node can wait, an answer is waited for and not cut after a millisecond', async () => {
+  await using hive = await fakeHive({ personas: ['ada'] });
+  await using client = clientOf(hive.url, { deadlineMs: 3_000_000_000 });
+  hive.fail({ is: 'slow', ms: 100 });
+  assert.equal((await outcome(client)).code, 'answered');
+});
+
 test('the credential goes with every request', async () => {
   await using hive = await fakeHive({ personas: ['ada'], token: 's3cret' });
   await using client = clientOf(hive.url, { credential: { name: 'authorization', value: 'Bearer s3cret' } });

@@ -2,6 +2,7 @@ import type { ClientRequest } from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { Fault, type Scope } from '../model/index.ts';
+import { startTimer } from '../ports/index.ts';
 import { faultOfFailure } from './failure.ts';
 import type { Target } from './policy.ts';
 import { shownUrl } from './shown-url.ts';
@@ -53,12 +54,12 @@ export function tunnels(options: TunnelOptions): Tunnels {
       autoSelectFamilyAttemptTimeout: options.attemptMs,
     } as const;
     const request = ask(wanted);
-    const late = setTimeout(() => {
+    const late = startTimer(timeoutMs, () => {
       request.destroy(new Fault('timeout', `${through} opened no way to ${authority} within ${timeoutMs} ms`, scope));
-    }, timeoutMs);
+    });
     const settle = (socket: Socket | Fault): void => {
       if (!underWay.delete(request)) return;
-      clearTimeout(late);
+      late[Symbol.dispose]();
       done(socket);
     };
     underWay.add(request);

@@ -22,8 +22,11 @@ export const realClock: Clock = {
   after: (ms, run) => startTimer(ms, run, (timer) => timer.unref()),
 };
 
-/** One timer after the other, each no longer than Node can wait. */
-function startTimer(ms: number, run: () => void, made: (timer: NodeJS.Timeout) => void = () => {}): Disposable {
+/**
+ * `setTimeout` for any span: one timer after the other, each no longer than Node can wait. Keeps the process alive, unless `made`
+ * says otherwise of each.
+ */
+export function startTimer(ms: number, run: () => void, made: (timer: NodeJS.Timeout) => void = () => {}): Disposable {
   let left = ms;
   let timer: NodeJS.Timeout;
   const next = (): void => {

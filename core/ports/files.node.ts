@@ -1,5 +1,8 @@
 import * as fs from 'node:fs';
+import { resolve } from 'node:path';
 import type { Files, OpenFlags, Stat } from './files.ts';
+import { makeDirectories } from './make-directories.ts';
+import { renamePatiently, renamePatientlyAsync } from './rename.ts';
 
 const c = fs.constants;
 
@@ -21,6 +24,41 @@ function statOf(s: fs.Stats): Stat {
   return { kind, size: s.size, mode: s.mode & 0o7777, uid: s.uid, dev: s.dev, ino: s.ino, ctimeMs: s.ctimeMs };
 }
 
+const cell = new Int32Array(new SharedArrayBuffer(4));
+
+/** Holds this thread up. For waits of some milliseconds in what must be synchronous. */
+export function pause(ms: number): void {
+  Atomics.wait(cell, 0, 0, ms);
+}
+
+const RENAME_CALLS = {
+  rename: fs.renameSync,
+  monotonic: () => Number(process.hrtime.bigint()) / 1e6,
+  pause,
+};
+
+/** `realFiles.rename` where nothing may be held up. */
+export function renameAsync(from: string, to: string): Promise<void> {
+  const calls = {
+    ...RENAME_CALLS,
+    rename: fs.promises.rename,
+    sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+  };
+  return renamePatientlyAsync(calls, process.platform === 'win32', from, to);
+}
+
+const DIRECTORY_CALLS = {
+  mkdir: (path: string, mode: number): void => fs.mkdirSync(path, mode),
+  isDirectory(path: string): boolean {
+    try {
+      return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    } catch {
+      return false; // not to be looked at: what is made there says why
+    }
+  },
+};
+
+/** The real disk. */
 export const realFiles: Files = {
   open: (path, flags, mode) => fs.openSync(path, flags, mode),
   read: (fd, into, position) => fs.readSync(fd, into, 0, into.length, position),
@@ -31,12 +69,10 @@ export const realFiles: Files = {
   fsync: (fd) => fs.fsyncSync(fd),
   fdatasync: (fd) => fs.fdatasyncSync(fd),
   close: (fd) => fs.closeSync(fd),
-  rename: (from, to) => fs.renameSync(from, to),
+  rename: (from, to) => renamePatiently(RENAME_CALLS, process.platform === 'win32', from, to),
   link: (from, to) => fs.linkSync(from, to),
   unlink: (path) => fs.unlinkSync(path),
-  mkdirAll: (path, mode) => {
-    fs.mkdirSync(path, { recursive: true, mode });
-  },
+  mkdirAll: (path, mode) => makeDirectories(DIRECTORY_CALLS, resolve(path), mode),
   readdir: (path) => fs.readdirSync(path),
   lstat: (path) => {
     const s = fs.lstatSync(path, { throwIfNoEntry: false });

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { startTimer } from './clock.node.ts';
 import type { Command, Ended, Spawn } from './spawn.ts';
 
 const STDERR_KEPT = 2000;
@@ -37,12 +38,12 @@ function ended(child: ChildProcess, { input, timeoutMs }: Command, signal: Abort
         child.kill('SIGKILL'); // the group is gone already, or the platform has none
       }
     };
-    const timer = setTimeout(() => {
+    const timer = startTimer(timeoutMs, () => {
       timedOut = true;
       killGroup();
-    }, timeoutMs);
+    });
     const cleanUp = (): void => {
-      clearTimeout(timer);
+      timer[Symbol.dispose]();
       signal.removeEventListener('abort', killGroup);
       child.stdin?.destroy();
       child.stderr?.destroy(); // a grandchild may still hold the pipe open

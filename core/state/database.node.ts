@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Fault } from '../model/index.ts';
+import { realFiles } from '../ports/index.ts';
 
 /** What a column holds and a parameter may be. */
 export type Value = string | number | bigint | Uint8Array | null;
@@ -260,7 +261,7 @@ function claim(path: string): void {
   const directory = dirname(path);
   const uid = process.getuid?.();
   try {
-    fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+    realFiles.mkdirAll(directory, 0o700);
     const around = fs.statSync(directory);
     if (uid !== undefined && around.uid !== uid) throw databaseFault(`${directory} belongs to another user`);
     if (uid !== undefined && (around.mode & 0o022) !== 0) {

@@ -1,8 +1,56 @@
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
+import { isAbsolute } from 'node:path';
+import { Fault } from '../model/index.ts';
 import { type Dirs, dirsOf } from './dirs.ts';
 
-/** The directories of this process. Nothing is created; see `ensurePrivateDir`. */
+/** The directories of this process. Nothing is created; see `ensurePrivateDir`. @throws Fault `usage` as `startFolder` and `ownHome` do */
 export function ownDirs(env: NodeJS.ProcessEnv = process.env): Dirs {
   const platform = process.platform === 'darwin' || process.platform === 'win32' ? process.platform : 'linux';
-  return dirsOf({ platform, env, home: homedir(), cwd: process.cwd() });
+  const given = env.HIVEBAR_HOME;
+  const cwd = given && !isAbsolute(given) ? startFolder(`HIVEBAR_HOME is ${given}`) : '/';
+  return dirsOf({ platform, env, home: given ? '/' : ownHome(), cwd });
+}
+
+/**
+ * The home of this user: what the environment says, when that is an absolute path, else what the system knows. An empty or
+ * relative HOME would put state wherever the process happens to stand.
+ *
+ * @throws Fault `usage` when there is none
+ */
+export function ownHome(): string {
+  const said = homedir();
+  if (isAbsolute(said)) return said;
+  const known = systemHome();
+  if (known !== null && isAbsolute(known)) return known;
+  const words = `there is no home directory (HOME is ${JSON.stringify(said)}): set HOME or HIVEBAR_HOME to an absolute path`;
+  throw new Fault('usage', words, { is: 'machine', key: 'home' });
+}
+
+function systemHome(): string | null {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return null; // a user whom the system does not know
+  }
+}
+
+/** The folder this process stands in; null when somebody has removed it, as happens to a git worktree under an agent. */
+export function currentFolder(): string | null {
+  try {
+    return process.cwd();
+  } catch {
+    return null; // it was removed under us
+  }
+}
+
+/**
+ * The same for what cannot do without it.
+ * @param what names the relative value, as `HIVEBAR_HOME is x`
+ * @throws Fault `usage`
+ */
+export function startFolder(what: string): string {
+  const folder = currentFolder();
+  if (folder !== null) return folder;
+  const words = `${what}, and the current folder was removed: give an absolute path, or change into a folder that is there`;
+  throw new Fault('usage', words, { is: 'machine', key: 'cwd' });
 }

@@ -8,7 +8,7 @@ export {
   transaction,
   type Value,
 } from './database.node.ts';
-export { ownDirs } from './dirs.node.ts';
+export { currentFolder, ownDirs, ownHome, startFolder } from './dirs.node.ts';
 export { type Dirs, dirsOf, type Surroundings } from './dirs.ts';
 export { realDisk } from './disk.node.ts';
 export type { Disk } from './disk.ts';
@@ -16,12 +16,13 @@ export { atOnceOrAfterInput, type GroupCommit, groupCommit, type Later } from '.
 export { errnoOf, ioFault, refusal } from './io-fault.ts';
 export { kijitoEventsPaths, kijitoStatePaths } from './kijito-path.ts';
 export { type Lock, type LockWay, lockFile } from './lock.node.ts';
-export { type Locked, type LockedFile, openLocked, pause } from './locked-file.node.ts';
+export { type Locked, type LockedFile, openLocked } from './locked-file.node.ts';
 export { isTemp, sweepOldTemps } from './old-temps.node.ts';
 export { isLocked, lockOfOthers } from './others-lock.node.ts';
 export type { SavedBaseline, SavedPin } from './pin-keys.ts';
 export { ensurePrivateDir, syncDirectory } from './private-dir.ts';
 export { readPrivate } from './read-private.ts';
+export { findBadUtf8, readRegular, readText } from './read-regular.ts';
 export { type Opened, openForAppend, openForRead } from './safe-open.ts';
 export { clearStamps, pendingDirOf, removeStamp, STAMP_IN_MAKING } from './stamps.node.ts';
 export {

@@ -1,3 +1,4 @@
+import { pause } from '../ports/index.ts';
 import type { Disk } from './disk.ts';
 import { ioFault } from './io-fault.ts';
 import { firstThatWorks, type LockAnswer, type LockWay, platformWays } from './lock.node.ts';
@@ -77,11 +78,4 @@ function asked(ways: readonly LockWay[], fd: number, path: string, until: number
     if (answer.is === 'got' || performance.now() >= until) return answer;
     pause(ASK_EVERY_MS);
   }
-}
-
-const cell = new Int32Array(new SharedArrayBuffer(4));
-
-/** Holds this thread up. For waits of some milliseconds in what must be synchronous. */
-export function pause(ms: number): void {
-  Atomics.wait(cell, 0, 0, ms);
 }

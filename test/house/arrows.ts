@@ -36,7 +36,8 @@ const HALLS: readonly string[] = [
 
 /**
  * Where every file is a door. The compositions, and what can be asked of a daemon: one door would load them all. The directories: `hivebar status` asks
- * for them, and its start may not pay for the lock and the database behind the room's door.
+ * for them, and its start may not pay for the lock and the database behind the room's door; nor may that of a hook for more than
+ * the files behind the ports' door.
  */
 const OPEN: readonly string[] = [
   'app/compose',
@@ -46,6 +47,7 @@ const OPEN: readonly string[] = [
   'app/printable.ts',
   'app/programs.node.ts',
   'app/version.node.ts',
+  'core/ports/files.node.ts',
   'core/state/dirs.node.ts',
 ];
 

@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { errnoOf, ioFault } from '../../../core/state/index.ts';
+import { errnoOf, ioFault, ownHome } from '../../../core/state/index.ts';
 import { type OldState, oldState } from './old-state.ts';
 
 /** One directory of a deployed monitor, as it is; nothing in it is touched. */
@@ -25,7 +24,7 @@ const NAME = 'kijito-inbox-monitor';
 
 /** Where the monitor was deployed: its older and its newer place, and that of a Mac (Kijito spec 14.4, contract i). */
 export function deployedDirectories(env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  const home = homedir();
+  const home = ownHome();
   const { XDG_STATE_HOME: state } = env;
   const all = [
     join(home, '.cache', NAME),
@@ -54,6 +53,8 @@ export function lookInto(directory: string): Deployed | null {
   };
 }
 
+const MOST_BYTES = 64 * 1024 * 1024;
+
 /** What is in a state file; `absent` when there is none. */
 export function fileAt(path: string): OldFile {
   const unusable = (why: string, savedAt = 0): OldFile => ({ path, state: { is: 'unusable', why }, savedAt });
@@ -67,6 +68,7 @@ export function fileAt(path: string): OldFile {
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile()) return unusable('is no plain file');
+    if (stat.size > MOST_BYTES) return unusable(`has ${stat.size} bytes, which no state has`);
     return { path, state: oldState(readFileSync(fd)), savedAt: stat.mtimeMs };
   } finally {
     closeSync(fd);

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { realFiles } from '../../../core/ports/index.ts';
+import { readText } from '../../../core/state/index.ts';
 import type { InstanceSeen } from './instance.ts';
 import type { Scene } from './scene.ts';
+
+const MOST_BYTES = 64 * 1024;
 
 export async function instanceSeen({ dirs, version, tray }: Scene): Promise<InstanceSeen> {
   const path = join(dirs.run, 'hivebar.json');
@@ -11,12 +15,13 @@ export async function instanceSeen({ dirs, version, tray }: Scene): Promise<Inst
 }
 
 function fileOf(path: string): InstanceSeen['file'] {
+  const text = readText(realFiles, path, MOST_BYTES);
+  if (text === null) return { is: 'absent' };
   try {
-    const { id, pid, startedAt, port } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+    const { id, pid, startedAt, port } = JSON.parse(text) as Record<string, unknown>;
     if (typeof id !== 'string' || !Number.isInteger(pid) || typeof startedAt !== 'number') return { is: 'garbage' };
     return { is: 'running', id, pid: pid as number, startedAt, port: typeof port === 'number' ? port : null };
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { is: 'absent' };
     if (error instanceof SyntaxError || error instanceof TypeError) return { is: 'garbage' };
     throw error;
   }

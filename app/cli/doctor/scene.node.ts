@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { Fault } from '../../../core/model/index.ts';
 import { realClock, silentLog } from '../../../core/ports/index.ts';
 import { type Dirs, ownDirs } from '../../../core/state/index.ts';
-import { checkSettings, SETTINGS, type Settings, settingsPath } from '../../config/tray/index.ts';
+import { readSettingsFile, SETTINGS, type Settings, settingsPath } from '../../config/tray/index.ts';
 import { openSessionBus } from '../../desktop/index.ts';
 import type { StatusWire } from '../../status/index.ts';
 import { version } from '../../version.node.ts';
@@ -60,15 +59,14 @@ const DEFAULTS = Object.fromEntries(
 function settingsOf(dirs: Dirs): { readonly seen: SettingsSeen; readonly settings: Settings } {
   const path = settingsPath(dirs.config);
   try {
-    const checked = checkSettings(readFileSync(path, 'utf8'));
+    const checked = readSettingsFile(dirs.config);
+    if (checked === null) return { seen: { is: 'absent', path }, settings: DEFAULTS };
     if (checked.is === 'bad') return { seen: { is: 'bad', path, problems: checked.problems }, settings: DEFAULTS };
     return {
       seen: { is: 'good', path, names: Object.keys(checked.given) },
       settings: { ...DEFAULTS, ...checked.given },
     };
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return { seen: { is: 'absent', path }, settings: DEFAULTS };
     return { seen: { is: 'unreadable', path, why: wordsOf(error) }, settings: DEFAULTS };
   }
 }

@@ -1,5 +1,6 @@
 import { fstatSync, readSync } from 'node:fs';
-import { errnoOf, pause } from '../../../core/state/index.ts';
+import { pause } from '../../../core/ports/index.ts';
+import { errnoOf } from '../../../core/state/index.ts';
 import { unblocked } from '../unblocked.node.ts';
 import type { Budget } from './budget.ts';
 

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { Fault } from '../../../core/model/index.ts';
 import { AS_WRITTEN, natsTarget, proxyOf, targetOf } from '../../../core/net/index.ts';
 import { hiveAt } from '../../../core/sources/index.ts';
+import { findBadUtf8 } from '../../../core/state/index.ts';
 import { lineAndColumn, type Places, placesIn } from './json-places.ts';
 import { type FurtherHive, RESERVED_NAMES, SETTINGS, type Settings } from './settings.ts';
 
@@ -21,6 +22,15 @@ const fits = new Ajv2020({ strict: true, allErrors: true, discriminator: true })
   ...SETTINGS,
   required: [], // a file says only what is not the default
 });
+
+/** The same of a file as it is on the disk. What is not UTF-8 is refused: written back, it would be another text. */
+export function checkSettingsBytes(bytes: Uint8Array): Checked {
+  const bad = findBadUtf8(bytes);
+  if (bad === null) return checkSettings(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
+  const { line, column, byte } = bad;
+  const message = `the byte 0x${byte.toString(16).padStart(2, '0')} is not UTF-8: save the file as UTF-8`;
+  return { is: 'bad', problems: [{ line, column, message }] };
+}
 
 /** Everything that is wrong with the text of a settings file, in the order of the file. */
 export function checkSettings(text: string): Checked {

@@ -1,5 +1,12 @@
-export { type Checked, checkHive, checkSettings, type Problem } from './check-settings.ts';
-export { isSettingName, openSettings, type SettingName, type SettingsFile, settingsPath } from './settings.node.ts';
+export { type Checked, checkHive, type Problem } from './check-settings.ts';
+export {
+  isSettingName,
+  openSettings,
+  readSettingsFile,
+  type SettingName,
+  type SettingsFile,
+  settingsPath,
+} from './settings.node.ts';
 export {
   type FurtherHive,
   type Opener,

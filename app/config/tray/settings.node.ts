@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import Conf from 'conf';
 import { Fault, faultOf } from '../../../core/model/index.ts';
-import { type Checked, checkSettings } from './check-settings.ts';
+import { realFiles, realRandom, silentLog } from '../../../core/ports/index.ts';
+import { errnoOf, readRegular, realDisk, writeAtomically } from '../../../core/state/index.ts';
+import { type Checked, checkSettings, checkSettingsBytes } from './check-settings.ts';
 import { type Primary, SETTINGS, type Settings } from './settings.ts';
 
 export type SettingName = keyof Settings;
@@ -32,6 +33,9 @@ const DEFAULTS = Object.fromEntries(
   ),
 );
 
+/** More than any settings; whoever has put something else there is told so. */
+const MOST_BYTES = 1024 * 1024;
+
 /** Where the settings of a directory stand. */
 export function settingsPath(directory: string): string {
   return join(directory, 'config.json');
@@ -47,48 +51,46 @@ export function isSettingName(name: string): name is SettingName {
  */
 export function openSettings(directory: string): SettingsFile {
   const path = settingsPath(directory);
-  const read = (): Partial<Settings> => explained(path, 'unreadable', () => goodOf(path, checkSettings(textOf(path))));
-  const write = (change: (conf: Conf<Settings>) => void): void =>
-    explained(path, 'unwritable', () => change(writer(path, directory)));
+  const read = (): Partial<Settings> => {
+    const checked = readSettingsFile(directory);
+    return checked === null ? {} : goodOf(path, checked);
+  };
+  const write = (change: (given: Partial<Settings>) => Partial<Settings>): void => {
+    const text = `${JSON.stringify(change(read()), null, 2)}\n`;
+    writeAtomically(realDisk(silentLog), realRandom, linkedPath(path), text);
+  };
   const given = read();
   return {
     path,
     settings: { ...DEFAULTS, ...given } as Settings,
     given,
-    decide: (primary) => write((conf) => conf.set('primary', primary)),
+    decide: (primary) => write((now) => ({ ...now, primary })),
     set(name, value) {
       const checked = checkSettings(JSON.stringify({ ...read(), [name]: value }));
       if (checked.is === 'bad') throw new Fault('usage', checked.problems[0].message, SCOPE);
-      write((conf) => conf.set(name, value as never));
+      write((now) => ({ ...now, [name]: value }));
     },
-    unset: (name) => write((conf) => conf.delete(name)),
+    unset: (name) => write(({ [name]: _, ...others }) => others),
   };
 }
 
-/** A file that is not there says what an empty object does; an empty file says nothing, and is wrong. */
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '{}';
-    throw error;
-  }
+/**
+ * What is wrong or right with the settings of a directory; null when there is no file.
+ * @throws Fault `unreadable`: no regular file, too long, or not to be read
+ */
+export function readSettingsFile(directory: string): Checked | null {
+  const bytes = readRegular(realFiles, settingsPath(directory), MOST_BYTES);
+  return bytes === null ? null : checkSettingsBytes(bytes);
 }
 
-/**
- * Made for a write only: by itself conf creates the directory as soon as it is there. No schema: conf would say that
- * something is wrong, and not where. Nor its defaults, which it would write into the person's file, where they would
- * outlive better ones.
- */
-function writer(path: string, directory: string): Conf<Settings> {
-  return new Conf<Settings>({
-    cwd: directory,
-    configName: 'config',
-    configFileMode: 0o600,
-    clearInvalidConfig: false,
-    serialize: (settings) => `${JSON.stringify(settings, null, 2)}\n`,
-    deserialize: (text) => goodOf(path, checkSettings(text)) as Settings,
-  });
+/** A person may keep the file elsewhere and link it here: the link stays. */
+function linkedPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return path;
+    throw new Fault('unwritable', `${path}: ${faultOf(error, SCOPE).message}`, SCOPE, { cause: error });
+  }
 }
 
 /** @throws Fault `settings` */
@@ -97,16 +99,4 @@ function goodOf(path: string, checked: Checked): Partial<Settings> {
   const [{ line, column, message }, ...rest] = checked.problems;
   const more = rest.length === 0 ? '' : ` (and ${rest.length} more)`;
   throw new Fault('settings', `${path}:${line}:${column}: ${message}${more}`, SCOPE);
-}
-
-/** Whatever conf throws, as a Fault that names the file. */
-function explained<T>(path: string, io: 'unreadable' | 'unwritable', run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof Fault) throw error;
-    if (error instanceof Error && error.cause instanceof Fault) throw error.cause;
-    const code = error instanceof Error && 'syscall' in error ? io : 'settings';
-    throw new Fault(code, `${path}: ${faultOf(error, SCOPE).message}`, SCOPE, { cause: error });
-  }
 }

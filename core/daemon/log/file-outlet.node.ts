@@ -1,4 +1,5 @@
-import { close, constants, fstat, open, rename, write } from 'node:fs';
+import { close, constants, fstat, open, write } from 'node:fs';
+import { renameAsync } from '../../ports/index.ts';
 import { type LogRecord, recordLine } from './record.ts';
 import type { Outlet } from './sink.ts';
 
@@ -20,7 +21,8 @@ export function fileOutlet(path: string, mostBytes: number = MOST_BYTES): Outlet
       if (wrote < bytes.length) return append(fd, bytes.subarray(wrote), done);
       fstat(fd, (failed, stat) => {
         if (failed !== null || stat.size < mostBytes) return done(null);
-        rename(path, `${path}.1`, () => done(null)); // not possible now: it grows on, and the next write tries again
+        const ended = (): void => done(null); // also when it was not possible: it grows on, and the next write tries again
+        renameAsync(path, `${path}.1`).then(ended, ended);
       });
     });
   }

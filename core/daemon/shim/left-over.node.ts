@@ -1,4 +1,6 @@
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { realFiles } from '../../ports/index.ts';
+import { readText } from '../../state/index.ts';
 
 const PRIVATE = 0o600;
 
@@ -18,7 +20,7 @@ export function noteShim(path: string, pid: number | null): void {
  */
 export function endLeftOver(path: string): boolean {
   try {
-    const [, pid, start] = /^(\d+) (\d+)\n$/.exec(readFileSync(path, 'utf8')) ?? [];
+    const [, pid, start] = /^(\d+) (\d+)\n$/.exec(readText(realFiles, path, 64) ?? '') ?? [];
     // A group of the number 1 would be everybody.
     if (pid === undefined || Number(pid) <= 1 || start !== startOf(Number(pid))) return false;
     process.kill(-Number(pid), 'SIGKILL');

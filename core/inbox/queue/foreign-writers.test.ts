@@ -8,8 +8,8 @@ import { compiledWriter, done, linesOf, noCompiler, noPython, startWriter } from
 import { needs } from '../../../test/kit/require.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { until } from '../../../test/kit/until.ts';
-import { realClock, realFiles, realRandom, silentLog } from '../../ports/index.ts';
-import { type Disk, openDatabase, pause, realDisk } from '../../state/index.ts';
+import { pause, realClock, realFiles, realRandom, silentLog } from '../../ports/index.ts';
+import { type Disk, openDatabase, realDisk } from '../../state/index.ts';
 import { openItems } from '../index.ts';
 import { append } from './append.ts';
 import { entryOf } from './entry.ts';

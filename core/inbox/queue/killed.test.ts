@@ -18,8 +18,8 @@ const DRAINER = `
 const [dir] = process.argv.slice(-1);
 const { takeOver } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
 const { openItems } = await import(${JSON.stringify(import.meta.resolve('../index.ts'))});
-const { openDatabase, pause, realDisk } = await import(${JSON.stringify(import.meta.resolve('../../state/index.ts'))});
-const { realClock, realRandom, silentLog } = await import(${JSON.stringify(import.meta.resolve('../../ports/index.ts'))});
+const { openDatabase, realDisk } = await import(${JSON.stringify(import.meta.resolve('../../state/index.ts'))});
+const { pause, realClock, realRandom, silentLog } = await import(${JSON.stringify(import.meta.resolve('../../ports/index.ts'))});
 const items = openItems({ db: openDatabase(dir + '/hivebar.sqlite'), clock: realClock });
 const machine = { disk: realDisk(silentLog), clock: realClock, random: realRandom };
 console.log('ready');

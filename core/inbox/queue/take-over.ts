@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { faultOf } from '../../model/index.ts';
-import { type Disk, ioFault, type LockedFile, openLocked, pause, syncDirectory } from '../../state/index.ts';
+import { pause } from '../../ports/index.ts';
+import { type Disk, ioFault, type LockedFile, openLocked, syncDirectory } from '../../state/index.ts';
 import type { NewItem } from '../item.ts';
 import { type BadLine, putAside } from './bad-lines.ts';
 import { readFrom, writeAll } from './bytes.ts';

@@ -1,5 +1,6 @@
-import { appendFileSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { realFiles } from '../../../../core/ports/index.ts';
 import { ioFault, refusal } from '../../../../core/state/index.ts';
 import { mailOf } from './mail.ts';
 import type { Append, Simulation } from './simulation.ts';
@@ -25,7 +26,7 @@ export function simulatedStore(folder: string, story: Story): SimulatedStore {
   const root = join(folder, '.brainclaw');
   try {
     clear(root);
-    mkdirSync(folder, { recursive: true });
+    realFiles.mkdirAll(folder, 0o777);
     mkdirSync(root);
     writeFileSync(join(root, MARKER), `${JSON.stringify({ simulated: true, story })}\n`, { flag: 'wx' });
     return filled(root, story);
@@ -60,7 +61,7 @@ function filled(root: string, story: Story): SimulatedStore {
   writeFileSync(join(root, 'config.yaml'), configOf(story));
   for (const { agent, name, text } of mailOf(story).messages) {
     const inbox = join(root, 'coordination', 'inbox', agent);
-    mkdirSync(inbox, { recursive: true });
+    realFiles.mkdirAll(inbox, 0o777);
     writeFileSync(join(inbox, name), text);
   }
   return {
@@ -69,7 +70,7 @@ function filled(root: string, story: Story): SimulatedStore {
     writeMeta: (simulation) => {
       const path = join(events, 'meta.json');
       writeFileSync(`${path}.tmp`, simulation.meta());
-      renameSync(`${path}.tmp`, path);
+      realFiles.rename(`${path}.tmp`, path);
     },
   };
 }
