@@ -146,6 +146,7 @@ function fold(draft: Draft, fact: Fact): void {
     case 'daemon':
     case 'project':
     case 'withdrawn':
+    case 'machine': // the icon and the page say it for as long as it lasts
       return;
     case 'asked':
       asked.asked(draft, fact.decisions);

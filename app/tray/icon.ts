@@ -1,4 +1,4 @@
-import type { HiveView, Snapshot, Until } from '../../core/board/index.ts';
+import type { CauseView, HiveView, Snapshot, Until } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 
 /** Names one of the pre-rendered icons, `STATE-BADGE`. */
@@ -24,9 +24,18 @@ function stateOf(snapshot: Snapshot, now: Instant): IconName['state'] {
   return isUnseen(snapshot) ? 'unknown' : 'up';
 }
 
-/** A persona is down, or a whole hive is before it could say who is there. */
+/** A persona is down, a whole hive is before it could say who is there, or this machine is in trouble. */
 export function isDown(snapshot: Snapshot): boolean {
-  return snapshot.totals.down > 0 || snapshot.hives.some((hive) => hive.state === 'DOWN' && concerns(snapshot, hive));
+  return snapshot.totals.down > 0 || findMachineCauses(snapshot).length > 0 || isHiveDown(snapshot);
+}
+
+/** Causes that concern no persona alone: a damaged store, a full disk. */
+export function findMachineCauses({ causes }: Snapshot): readonly CauseView[] {
+  return causes.filter(({ scope, personas }) => scope === 'machine' && personas.length === 0);
+}
+
+export function isHiveDown(snapshot: Snapshot): boolean {
+  return snapshot.hives.some((hive) => hive.state === 'DOWN' && concerns(snapshot, hive));
 }
 
 /** A hive of which everybody is hidden concerns nobody. */

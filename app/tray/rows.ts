@@ -1,7 +1,7 @@
-import type { HiveView, PersonaView, Snapshot } from '../../core/board/index.ts';
+import type { CauseView, HiveView, PersonaView, Snapshot } from '../../core/board/index.ts';
 import { type Instant, sumOf } from '../../core/model/index.ts';
 import { atLeastOne, numberOf } from './counts.ts';
-import { concerns } from './icon.ts';
+import { concerns, findMachineCauses } from './icon.ts';
 import type { MenuCommand, MenuEntry } from './model.ts';
 import { nameOf, personaRow } from './persona-row.ts';
 import { rowText } from './text.ts';
@@ -11,6 +11,7 @@ import type { TimeText } from './time-text.node.ts';
 const ROWS = 20;
 const MORE_MOST = 100;
 const NAME_MOST = 40;
+const CAUSE_MOST = 80;
 
 const PAGE = { name: 'page', params: {} } as const;
 
@@ -25,6 +26,7 @@ export function rowsOf(snapshot: Snapshot, now: Instant, timeText: TimeText): Me
   const room = Math.max(0, ROWS - hives.length);
   const rest = personas.slice(room);
   const rows = [
+    ...findMachineCauses(snapshot).map(causeRow),
     ...hives.slice(0, ROWS),
     ...rowsUnder(personas.slice(0, room), grouped, 'in sight', now, timeText),
     ...(rest.length === 0 ? [] : [moreOf(rest, grouped, now, timeText)]),
@@ -94,6 +96,10 @@ function isDownUnseen(snapshot: Snapshot, hive: HiveView): boolean {
 function hiveRow(hive: HiveView): MenuEntry {
   const label = `${rowText(hive.source, NAME_MOST)} - DOWN ${rowText(hive.address, NAME_MOST)}`;
   return toPage(`hive ${hive.source}`, label);
+}
+
+function causeRow({ key, message }: CauseView): MenuEntry {
+  return toPage(`cause ${key}`, rowText(message, CAUSE_MOST));
 }
 
 function toPage(key: string, label: string): MenuCommand {

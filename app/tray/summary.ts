@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import { atLeastOne, numberOf } from './counts.ts';
-import { isDown, isOn, isUnseen } from './icon.ts';
+import { findMachineCauses, isHiveDown, isOn, isUnseen } from './icon.ts';
 
 /** Everything in one line: "3 unread, 1 urgent, 2 to decide, 1 down, 1 stalled, notifications paused". */
 export function summaryOf(snapshot: Snapshot, now: Instant): string {
@@ -14,7 +14,8 @@ export function summaryOf(snapshot: Snapshot, now: Instant): string {
   if (atLeastOne(urgent)) parts.push(`${numberOf(urgent)} urgent`);
   if (snapshot.decisions.length > 0) parts.push(`${snapshot.decisions.length} to decide`);
   if (down > 0) parts.push(`${down} down`);
-  else if (isDown(snapshot)) parts.push('hive down');
+  else if (isHiveDown(snapshot)) parts.push('hive down');
+  if (findMachineCauses(snapshot).length > 0) parts.push('trouble on this machine');
   const stalled = snapshot.personas.filter(({ vital, hidden }) => !hidden && vital.is === 'stalled').length;
   if (stalled > 0) parts.push(`${stalled} stalled`);
   if (isOn(snapshot.paused, now)) parts.push('notifications paused');

@@ -215,6 +215,21 @@ test('a full disk is a cause although every inbox is UP, and ends when the sink 
   assert.deepEqual(board.snapshot().causes, []);
 });
 
+test('trouble of this machine is a cause of its own until it is over, and a new picture each time', () => {
+  const fault = new Fault('store-damaged', 'hivebar.sqlite was damaged', { is: 'machine', key: 'store' });
+  const board = boardOf(join('ada'), look('ada', 1, 1));
+  const { rev } = board.snapshot();
+  board.put({ is: 'machine', at: 2, key: 'store', fault });
+  const { causes, rev: next } = board.snapshot();
+  assert.ok(next > rev);
+  assert.deepEqual(
+    causes.map(({ key, scope, personas }) => [key, scope, personas]),
+    [['store', 'machine', []]],
+  );
+  board.put({ is: 'machine', at: 3, key: 'store', fault: null });
+  assert.deepEqual(board.snapshot().causes, []);
+});
+
 test('a quiet tick changes no rev and calls nobody, but the numbers are fresh', async () => {
   const board = boardOf(join('ada'), look('ada', 1000, 3));
   await turn();

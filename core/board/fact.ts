@@ -71,6 +71,8 @@ export type Fact =
       readonly address: string;
       readonly fault: Fault | null;
     }
+  /** Something of this machine is in trouble that concerns no persona alone; `key` names it. Null: it is over. */
+  | { readonly is: 'machine'; readonly at: Instant; readonly key: string; readonly fault: Fault | null }
   /** What is to be shown of a project, whose board this persona is, is another than before: `rev` differs. */
   | {
       readonly is: 'project';

@@ -53,6 +53,8 @@ export interface BoardState {
   readonly personas: readonly PersonaCell[];
   readonly sources: readonly SourceCell[];
   readonly projects: readonly ProjectView[];
+  /** By key: what is wrong with this machine, and with no persona alone. */
+  readonly machine: ReadonlyMap<string, Trouble>;
   /** Also of personas that have not joined, so that the order of facts at start does not matter. */
   readonly muted: ReadonlyMap<PersonaId, Until>;
   /** As with mutes. */
@@ -74,6 +76,7 @@ export const EMPTY_BOARD: BoardState = {
   personas: [],
   sources: [],
   projects: [],
+  machine: new Map(),
   muted: new Map(),
   hidden: new Set(),
   decisions: [],
@@ -142,6 +145,9 @@ function apply(draft: Draft, fact: Fact): void {
         trouble: fact.fault === null ? null : troubleOf(fact.fault, fact.at, cell.trouble),
       }));
       break;
+    case 'machine':
+      draft.machine = machineWith(draft.machine, fact);
+      break;
     case 'project':
       draft.projects = withProject(draft.projects, fact);
       break;
@@ -178,6 +184,16 @@ function apply(draft: Draft, fact: Fact): void {
 }
 
 /** Trouble that goes on keeps its beginning. */
+function machineWith(
+  before: BoardState['machine'],
+  { key, fault, at }: Extract<Fact, { is: 'machine' }>,
+): BoardState['machine'] {
+  const troubles = new Map(before);
+  if (fault === null) troubles.delete(key);
+  else troubles.set(key, troubleOf(fault, at, before.get(key) ?? null));
+  return troubles;
+}
+
 function troubleOf(fault: Fault, at: Instant, before: Trouble | null): Trouble {
   return { fault, since: before?.since ?? at };
 }

@@ -22,6 +22,7 @@ export function samePicture(a: BoardState, b: BoardState): boolean {
     sameList(a.personas, b.personas, samePersona) &&
     sameList(a.sources, b.sources, sameSource) &&
     sameList(a.projects, b.projects, sameProject) &&
+    (a.machine === b.machine || sameList([...a.machine.values()], [...b.machine.values()], sameTrouble)) &&
     !someMuteEnded(a, b)
   );
 }

@@ -70,6 +70,7 @@ function causesOf(state: BoardState): CauseView[] {
     }
     if (persona !== null && known.personas.at(-1) !== persona) known.personas.push(persona);
   };
+  for (const trouble of state.machine.values()) add(trouble, null);
   for (const source of state.sources) if (source.trouble !== null) add(source.trouble, null);
   for (const cell of state.personas) {
     if (cell.shown.hidden) continue;

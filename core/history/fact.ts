@@ -21,6 +21,6 @@ export type HistoryFact =
       readonly at: Instant;
     }
   | {
-      readonly is: 'project' | 'withdrawn' | 'daemon';
+      readonly is: 'project' | 'withdrawn' | 'daemon' | 'machine';
       readonly at: Instant;
     };

@@ -29,6 +29,7 @@ export const FAULTS = {
     next: 'hivebar doctor says what listens there; stop it, or give another port with --port or HIVEBAR_PORT',
   },
   database: { next: 'check the disk and the file hivebar.sqlite' },
+  'store-damaged': { next: 'hivebar doctor names the file that was set aside, and what was lost' },
   'relay-token': { next: 'put the token of the NATS server into the file that nats.tokenFile names' },
   'relay-server': { next: 'run nats-server 2.9 or newer, with JetStream and a directory for it' },
   'relay-stream': { next: 'look at the stream INBOX_EVENTS: its subjects must be inbox.>' },
