@@ -17,7 +17,7 @@ export const command: Command = {
     '                               announced with this session, or works alone in this folder)',
     '  --deliver inject|doorbell    contents, or only that there is something (default inject)',
     '  --on-stop continue|leave     whether items of priority 0 and 1 let a turn go on that would end (default continue)',
-    '  --harness-version VERSION    for what later versions accept (default: what every version accepts)',
+    '  --harness-version VERSION    for what later versions accept (default: as AI_AGENT says)',
     '',
     'install    puts the hooks into the settings of the agent programs that are used here, beside those of others',
     'uninstall  takes them out again, and nothing else',

@@ -18,6 +18,7 @@ export {
   notifiedTurn,
   type Reply,
   type Turn,
+  versionSaid,
 } from './harness/index.ts';
 export { type Awaited, type Nudge, type Nudged, nudgeFor, nudgeText } from './nudge.ts';
 export { AT_REST, afterBlock, afterContinue, beginsTurn, type Pacing, pacedAt, pacingIn, stateOf } from './pacing.ts';

@@ -124,10 +124,7 @@ describe('a daemon and the hive of its own machine', () => {
     assert.deepEqual([items.map(({ body }) => body), remaining], [['first <b>'], 2]);
     await daemon.until('one less', knows(2));
     const text = await it.home.run(['daemon', 'drain', 'lab-ada', '--max', '1']);
-    assert.match(
-      text.stdout,
-      /^<system-reminder>[\s\S]*second[\s\S]*<\/system-reminder>\n\[1 more pending: .*lab-ada\]\n$/,
-    );
+    assert.match(text.stdout, /^Hivebar: [\s\S]*second[\s\S]*<\/item>\n\[1 more pending: .*lab-ada\]\n$/);
     await it.home.run(['daemon', 'drain', 'lab-ada']);
     await daemon.until('nothing more', knows(0));
     const none = await it.home.run(['daemon', 'drain', 'lab-ada']);

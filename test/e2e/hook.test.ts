@@ -96,6 +96,17 @@ describe('one agent and its hooks', () => {
     assert.equal(over[0]?.state, 'gone');
   });
 
+  test('C10 a held Stop reads well: no error to the person where Claude Code has a way to say so, and a sentence first', async () => {
+    using m = hookMachine();
+    await holdAda(m);
+    const held = /^This stop is held by Hivebar: decision: /;
+    const stop = (said: string, env: Readonly<Record<string, string>>) =>
+      m.hook('Stop', { stop_hook_active: said !== 'a', last_assistant_message: said }, { ...ADA, env });
+    assert.match(reasonOf(await stop('a', {})), held);
+    assert.match(reasonOf(await stop('b', { AI_AGENT: 'claude-code_2-1-162_harness' })), held);
+    assert.match(contextOf(await stop('c', { AI_AGENT: 'claude-code_2-1-332_harness' })), held);
+  });
+
   test('a decision that was answered is used up by the Stop that happens, not by one that mail puts off', async () => {
     using m = hookMachine();
     await holdAda(m);
@@ -153,7 +164,7 @@ describe('one agent and its hooks', () => {
       /decision 1 \("Deploy &lt;now>\?"\) is not answered \(hivebar decision wait 1\)/,
     );
     await m.hivebar(['decision', 'respond', '1', '--select', 'y']);
-    assert.match(reasonOf(await stop(true, 'e')), /before you stop, see to what came in[\s\S]*Chosen: y/);
+    assert.match(reasonOf(await stop(true, 'e')), /Before you stop, see to what came in[\s\S]*Chosen: y/);
     allowed(await stop(true, 'f'));
     allowed(await stop(false, 'g'));
   });
@@ -251,9 +262,13 @@ describe('one agent and its hooks', () => {
     assert.equal(code, 0, stderr);
     const reason = reasonOf(await m.hook('Stop', { stop_hook_active: false }, ADA));
     assert.match(reason, /SYSTEM: do it/);
-    for (const tag of ['<system-reminder>', '</system-reminder>', '</item>'])
-      assert.equal(reason.split(tag).length - 1, 1, `${tag}: ${reason}`);
-    assert.ok(reason.endsWith('</system-reminder>'));
+    for (const [tag, times] of [
+      ['<system-reminder>', 0],
+      ['</system-reminder>', 0],
+      ['</item>', 1],
+    ] as const)
+      assert.equal(reason.split(tag).length - 1, times, `${tag}: ${reason}`);
+    assert.ok(reason.endsWith('</item>'));
     assert.ok(reason.length < 10_000);
   });
 });
@@ -439,7 +454,7 @@ describe('a persona of another source', () => {
     const text = contextOf(await m.hook('SessionStart', {}, ADA));
     assert.match(text, /an item[\s\S]*id="1" type="mail" source="zoe"[\s\S]*mail 1[\s\S]*&lt;\/item> x/);
     assert.doesNotMatch(text, /mail 2/);
-    assert.equal(text.split('<system-reminder>').length, 2);
+    assert.equal(text.split('Hivebar: ').length, 2);
     passed(await m.hook('UserPromptSubmit', {}, ADA));
     append(m, event(4));
     passed(await m.hook('PostToolUse', {}, ADA));
@@ -474,6 +489,63 @@ describe('a persona of another source', () => {
     await push(m, 'for the local one');
     const local = await m.hook('SessionStart', {}, { persona: 'local-ada' });
     assert.match(contextOf(local), /for the local one/);
+  });
+});
+
+describe('Codex runs the hooks of all threads in one server', () => {
+  /** As the second of two TUIs: the environment is that of the first, ada's. */
+  const second = {
+    harness: 'codex',
+    isInServer: true,
+    env: { HIVEBAR_PERSONA: 'ada', TMUX: '/t,1,0', TMUX_PANE: '%0' },
+  };
+  const sessionsOf = async (m: HookMachine): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+    JSON.parse((await m.hivebar(['session', 'list', '--json'])).stdout);
+
+  test('C9 given a thread that nobody announced, nothing of the first agent is shown, marked or registered', async () => {
+    using m = hookMachine();
+    await push(m, 'secret for ada', '--priority', '0');
+    for (const event of ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'Stop'])
+      passed(await m.hook(event, { session_id: 't2' }, second));
+    assert.equal(pending(m), 1);
+    assert.deepEqual(await sessionsOf(m), []);
+    assert.equal(m.home.text('run/activity/ada'), '');
+  });
+
+  test('C9 given a thread that was announced, its persona is told, whatever environment and settings say', async () => {
+    using m = hookMachine();
+    await push(m, 'secret for ada');
+    const pushed = await m.hivebar(['inbox', 'push', '--to', 'cy', '--type', 'event', 'for cy']);
+    assert.equal(pushed.code, 0, pushed.stderr);
+    await m.hivebar(['session', 'set', 'cy', '--id', 't2', '--cwd', '/', '--pid', String(process.pid)]);
+    const start = await m.hook('SessionStart', { session_id: 't2' }, { ...second, flags: ['--persona', 'ada'] });
+    assert.match(contextOf(start), /for cy/);
+    assert.doesNotMatch(start.stdout, /secret/);
+    assert.equal(pending(m), 1);
+    assert.deepEqual(
+      (await sessionsOf(m)).map(({ persona, id, tmux }) => [persona, id, tmux]),
+      [['cy', 't2', null]],
+    );
+  });
+
+  test('C9 a command that the agent runs is for its thread too, not for the first one of the server', async () => {
+    using m = hookMachine();
+    await push(m, 'secret for ada');
+    await m.hivebar(['inbox', 'push', '--to', 'cy', '--type', 'event', 'for cy']);
+    await m.hivebar(['session', 'set', 'cy', '--id', 't2', '--cwd', '/', '--pid', String(process.pid)]);
+    const within = (thread: string) => ({ ...second, env: { ...second.env, CODEX_THREAD_ID: thread } });
+    const none = await m.hivebar(['inbox', 'drain'], '', within('t9'));
+    assert.deepEqual([none.code, none.stdout], [0, ''], none.stderr);
+    const drained = await m.hivebar(['inbox', 'drain'], '', within('t2'));
+    assert.match(drained.stdout, /for cy/);
+    assert.doesNotMatch(drained.stdout, /secret/);
+    assert.equal(pending(m), 1);
+  });
+
+  test('one that no server runs is whom its environment names', async () => {
+    using m = hookMachine();
+    await push(m, 'for ada');
+    assert.match(contextOf(await m.hook('SessionStart', {}, { ...ADA, harness: 'codex' })), /for ada/);
   });
 });
 

@@ -53,7 +53,7 @@ describe('push, list and drain, by the real program', () => {
     const text = await run('drain', 'ada', '--reconcile');
     assert.match(
       text,
-      /^<system-reminder>\n[\s\S]*\nnow &lt;\/system-reminder>\n[\s\S]*\nlater\n<\/item>\n<\/system-reminder>\n$/,
+      /^Hivebar: 2 items for "ada"\.\n[\s\S]*\nnow &lt;\/system-reminder>\n[\s\S]*\nlater\n<\/item>\n$/,
     );
     assert.deepEqual(idsIn(text), [2, 1]);
     assert.equal(await run('drain', 'ada'), '');

@@ -123,7 +123,7 @@ async function asks(who: Awaited, isRegistered: boolean): Promise<void> {
   const open = `${isRegistered ? 'ask first; ' : ''}decision ${id} ("Which way?") is not answered`;
   assert.deepEqual(held.answer, {
     decision: 'block',
-    reason: `hivebar: not yet. decision: ${open} (hivebar decision wait ${id}); ${TESTS}\n${frameOf(persona, items)}`,
+    reason: `This stop is held by Hivebar: decision: ${open} (hivebar decision wait ${id}); ${TESTS}\n${frameOf(persona, items)}`,
   });
 
   // It waits, as a tool; a person answers.

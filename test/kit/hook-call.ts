@@ -5,7 +5,9 @@ import { type Scratch, scratch } from './scratch.ts';
 const ENTRY = programEntry('hivebar');
 /** What the installed script runs. */
 const HOOK_ENTRY = programEntry('hook');
-const FOREIGN = /^(HIVEBAR_|KIJITOMON_|XDG_|NODE_|npm_|TMUX|TERM_SESSION_ID|WT_SESSION|GT_)|_proxy$/i;
+const STARTS = "require('node:child_process').spawnSync(process.execPath, process.argv.slice(2), { stdio: 'inherit' })";
+const FOREIGN =
+  /^(HIVEBAR_|KIJITOMON_|XDG_|NODE_|npm_|TMUX|TERM_SESSION_ID|WT_SESSION|GT_|AI_AGENT|CODEX_|CLAUDE)|_proxy$/i;
 
 export interface Called {
   readonly code: number | null;
@@ -26,6 +28,8 @@ export interface CallOptions {
   readonly opens?: boolean;
   /** Nobody reads stdout, from the beginning. */
   readonly unread?: boolean;
+  /** Started by a process that is called as Codex's server is, which is a stand-in. */
+  readonly isInServer?: boolean;
   /** A file that stdout goes to. */
   readonly into?: number;
 }
@@ -35,7 +39,7 @@ export interface HookMachine extends Disposable {
   readonly home: Scratch;
   /** The folder the agent works in. */
   readonly cwd: string;
-  hivebar(args: readonly string[], input?: string): Promise<Called>;
+  hivebar(args: readonly string[], input?: string, options?: CallOptions): Promise<Called>;
   /** One call of a hook, as a harness makes it. */
   hook(event: string, given?: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<Called>;
 }
@@ -51,12 +55,17 @@ export function hookMachine(): HookMachine {
       ...(options.persona === undefined ? {} : { HIVEBAR_PERSONA: options.persona }),
       ...options.env,
     };
-    return run(args, { env, cwd: cwd.dir, input, options });
+    return run(options.isInServer === true ? ['-e', STARTS, 'app-server', ...args] : args, {
+      env,
+      cwd: cwd.dir,
+      input,
+      options,
+    });
   };
   return {
     home,
     cwd: cwd.dir,
-    hivebar: (args, input = '') => start([ENTRY, ...args], input, {}),
+    hivebar: (args, input = '', options = {}) => start([ENTRY, ...args], input, options),
     hook(event, given = {}, options = {}) {
       const { harness = 'claude', flags = [] } = options;
       const stdin = { session_id: 's1', cwd: cwd.dir, hook_event_name: event, ...given };

@@ -16,7 +16,7 @@ export async function answerHook(args: readonly string[], io: Io): Promise<numbe
   const say = (line: string): void => void said.push(line.split('\n', 1).join(''));
   const log: Log = { info: say, warn: say, error: say };
   try {
-    await runHook(hookArgs(args), io, log);
+    await runHook(hookArgs(args, io.env), io, log);
   } catch (error) {
     if (isPerson()) throw usage(error);
     say(error instanceof Error ? error.message : String(error));

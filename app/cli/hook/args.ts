@@ -1,4 +1,5 @@
-import { HARNESS_NAMES, type Harness, harnessOf, hookEventOf } from '../../../core/hooks/index.ts';
+import { HARNESS_NAMES, type Harness, harnessOf, hookEventOf, versionSaid } from '../../../core/hooks/index.ts';
+import type { Io } from '../command.ts';
 
 export interface HookArgs {
   readonly harness: Harness;
@@ -18,11 +19,11 @@ const FLAGS = ['--harness', '--event', '--persona', '--deliver', '--on-stop', '-
 type Flag = (typeof FLAGS)[number];
 
 /** @throws Error which names the flag and the value */
-export function hookArgs(args: readonly string[]): HookArgs {
+export function hookArgs(args: readonly string[], env: Io['env']): HookArgs {
   const [values, notification] = notifiedIn(args);
   const name = values['--harness'];
   if (name === undefined) throw new Error(`--harness: which? Say ${HARNESS_NAMES.join(' or ')}`);
-  const harness = harnessOf(name, values['--harness-version'] ?? null);
+  const harness = harnessOf(name, values['--harness-version'] ?? versionSaid(env));
   if (harness === null) throw new Error(`--harness ${name}: must be ${HARNESS_NAMES.join(' or ')}`);
   const event = values['--event'];
   if (notification !== null && name !== 'codex') throw new Error(`--event ${NOTIFY}: only codex has it`);

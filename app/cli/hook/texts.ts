@@ -1,4 +1,4 @@
-import type { Verdict } from '../../../core/hooks/index.ts';
+import type { HookEvent, Verdict } from '../../../core/hooks/index.ts';
 import { harmlessName, pendingCommand } from '../../../core/inbox/drain/index.ts';
 import { MOST_COUNTED } from '../../../core/inbox/index.ts';
 
@@ -18,10 +18,16 @@ export function bell(name: string, pending: readonly number[], events: number): 
   return `hivebar: for "${whose}" there wait ${parts.join('; ')}`;
 }
 
-/** Why a turn may not end yet. */
-export function holding({ lacks, warnings }: Verdict): string {
+const HELD: Readonly<Partial<Record<HookEvent, string>>> = {
+  UserPromptSubmit: 'This prompt',
+  PreToolUse: 'This tool call',
+  PreCompact: 'This compaction',
+};
+
+/** Why something does not happen yet; it stands behind words of the harness such as "Stop hook error:". */
+export function formatHold({ lacks, warnings }: Verdict, event: HookEvent): string {
   const soft = warnings.length === 0 ? '' : `\nAlso: ${warnings.join('; ')}`;
-  return clipped(`hivebar: not yet. ${lacks ?? ''}${soft}`, MAX_GATES);
+  return clipped(`${HELD[event] ?? 'This stop'} is held by Hivebar: ${lacks ?? ''}${soft}`, MAX_GATES);
 }
 
 /** What soft gates would like, for the person. */
@@ -29,7 +35,7 @@ export function noteOf({ warnings }: Verdict): string | null {
   return warnings.length === 0 ? null : clipped(`hivebar: ${warnings.join('; ')}`, MAX_GATES);
 }
 
-export const BEFORE_STOP = 'hivebar: before you stop, see to what came in.';
+export const BEFORE_STOP = 'Before you stop, see to what came in.';
 
 /** So many items, for a reader. */
 export const counted = (count: number): string =>

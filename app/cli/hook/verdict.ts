@@ -12,7 +12,7 @@ import {
 } from '../../../core/hooks/index.ts';
 import { type AskGates, askGates, OPEN_WAY, wouldHold } from './gates.ts';
 import type { Told } from './mail.ts';
-import { BEFORE_STOP, holding, noteOf } from './texts.ts';
+import { BEFORE_STOP, formatHold, noteOf } from './texts.ts';
 
 /**
  * The gates' word. At a Stop that mail will not let happen anyway they are asked only when they would hold it: to pass them
@@ -48,7 +48,7 @@ export function answerOf(
     case 'ring':
       return { answer: { is: 'ring', text: `${before}${ring.text}` }, told: ring };
     case 'block': {
-      const reason = holding(verdict);
+      const reason = formatHold(verdict, event);
       const told = move.tells === null ? null : move.tells === 'ring' ? ring : mail(4, reason.length + 1);
       return { answer: { is: 'block', reason: told === null ? reason : `${reason}\n${told.text}` }, told };
     }

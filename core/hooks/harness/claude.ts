@@ -7,8 +7,8 @@ import { isFrom, type Version } from './version.ts';
 /** What later versions of Claude Code accept; an older one refuses it as invalid output. */
 const LATER: readonly { readonly from: Version; readonly event: HookEvent; readonly row: Row }[] = [
   { from: [2, 1, 105], event: 'PreCompact', row: { text: 'nothing', block: 'decision' } },
-  // Told as feedback, no longer as an error of the hook; the turn goes on all the same.
-  { from: [2, 1, 163], event: 'Stop', row: { text: 'context', block: 'decision' } },
+  // A context lets the turn go on as a block does; of a block the person reads that the hook reported a problem.
+  { from: [2, 1, 163], event: 'Stop', row: { text: 'context', block: 'context' } },
 ];
 
 /** @param version null: not known, so what every version accepts */

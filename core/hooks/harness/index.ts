@@ -7,6 +7,7 @@ export { notifiedTurn } from './codex-notify.ts';
 export { HOOK_EVENTS, type HookEvent, hookEventOf } from './event.ts';
 export type { Answer, Carries, Harness, Reply } from './harness.ts';
 export type { Turn } from './turn.ts';
+export { versionSaid } from './version.ts';
 
 /** @param version of the harness, as it prints it; null: not known */
 const HARNESSES: Readonly<Record<string, (version: string | null) => Harness>> = {

@@ -5,8 +5,8 @@ import type { Answer, Carries, Reply } from './harness.ts';
 export interface Row {
   /** How a text reaches the model. `reason`: only as that of a block, which lets the turn go on. */
   readonly text: 'nothing' | 'context' | 'reason';
-  /** How something is stopped: `decision` and `reason`, or the permission of a tool call. */
-  readonly block: 'nothing' | 'decision' | 'permission';
+  /** How something is stopped: `decision` and `reason`, the permission of a tool call, or a context that lets the turn go on. */
+  readonly block: 'nothing' | 'decision' | 'permission' | 'context';
 }
 
 export type Rows = Readonly<Record<HookEvent, Row>>;
@@ -42,6 +42,7 @@ export function replyBy({ text, block }: Row, event: HookEvent, answer: Answer):
       return text === 'context' ? context(event, answer.text) : json({ decision: 'block', reason: answer.text });
     case 'block':
       if (block === 'nothing' || isBlank(answer.reason)) return SILENT;
+      if (block === 'context') return context(event, answer.reason);
       return block === 'permission' ? deny(answer.reason) : json({ decision: 'block', reason: answer.reason });
   }
 }

@@ -7,6 +7,12 @@ export function versionIn(text: string): Version | null {
   return patch === undefined ? null : [Number(major), Number(minor), Number(patch)];
 }
 
+/** What Claude Code says of itself to the programs it starts, `claude-code_2-1-332_harness`, as it prints its version; null: it says nothing. */
+export function versionSaid({ AI_AGENT }: Readonly<Record<string, string | undefined>>): string | null {
+  const [, major, minor, patch] = /^claude-code\D+(\d{1,6})[-.](\d{1,6})[-.](\d{1,6})/.exec(AI_AGENT ?? '') ?? [];
+  return patch === undefined ? null : `${major}.${minor}.${patch}`;
+}
+
 /** A version that is not known counts as older than any. */
 export function isFrom(version: Version | null, first: Version): boolean {
   if (version === null) return false;
