@@ -13,7 +13,7 @@ import { actingPersona } from './acting-persona.ts';
 import type { Command, Io } from './command.ts';
 import { type DecisionArgs, decisionArgs, millisOf, optionOf, wholeOf } from './decision-args.ts';
 import { decisionLine, decisionLines, endOf } from './decision-text.ts';
-import { personaOfProcess } from './inbox-who.ts';
+import { findOwnPersona } from './inbox-who.ts';
 import { stopSignal } from './stop-signal.node.ts';
 import { type DecisionHouse, withDecisions } from './with-decisions.ts';
 
@@ -168,7 +168,7 @@ function cancel(asked: DecisionArgs, io: Io): Promise<number> {
 }
 
 function whoAnswers({ by }: DecisionArgs, io: Io): string {
-  return by ?? personaOfProcess(io.env) ?? OPERATOR;
+  return by ?? findOwnPersona(io) ?? OPERATOR;
 }
 
 function done(answer: Done, { id, json: asJson }: DecisionArgs, io: Io): number {

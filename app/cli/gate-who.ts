@@ -1,5 +1,6 @@
 import { sep } from 'node:path';
 import type { Session } from '../open/index.ts';
+import { findThread } from './codex-env.ts';
 
 /** Whose gates a command is about. */
 export interface Who {
@@ -19,7 +20,7 @@ export interface Told {
 }
 
 /**
- * By the flag, else the environment, else the sessions that were announced: the one of that id, else the newest that lives in
+ * By the flag, else the environment, else the sessions that were announced: the one of that id or thread, else the newest that lives in
  * this folder or the nearest one above. Where several personas work in one folder it is none of them: the mark of one
  * must not satisfy the gate of another (inbox and gates, contract 8, defect 8).
  *
@@ -30,16 +31,19 @@ export interface Told {
 export function whoIs({ env, cwd, nameOf, ...flags }: Told, live: () => readonly Session[]): Who {
   const said = flags.persona || env.HIVEBAR_PERSONA || null;
   const persona = said === null ? null : nameOf(said);
-  const session = flags.session || env.HIVEBAR_SESSION || null;
+  const named = flags.session || env.HIVEBAR_SESSION || null;
+  const session = named ?? findThread(env);
   if (persona !== null && session !== null) return { persona, session };
   const all = live()
     .map((one) => ({ ...one, persona: nameOf(one.persona) }))
     .filter((one) => persona === null || one.persona === persona);
-  if (session !== null) return { persona: only(all.filter((one) => one.id === session))?.persona ?? persona, session };
+  const announced = session === null ? null : only(all.filter((one) => one.id === session));
+  if (session !== null && (named !== null || announced !== null))
+    return { persona: announced?.persona ?? persona, session };
   const here = all.filter((one) => isWithin(cwd, one.cwd));
   const depth = Math.max(0, ...here.map((one) => one.cwd.length));
   const found = only(here.filter((one) => one.cwd.length === depth));
-  return { persona: persona ?? found?.persona ?? null, session: found?.id ?? null };
+  return { persona: persona ?? found?.persona ?? null, session: session ?? found?.id ?? null };
 }
 
 /** The newest, when all are of one persona. */

@@ -7,7 +7,7 @@ import { printableJson } from '../printable.ts';
 import type { Io } from './command.ts';
 import type { InboxArgs } from './inbox-args.ts';
 import { wireOf } from './inbox-list.ts';
-import { personaOfProcess, personaOfSession } from './inbox-who.ts';
+import { findOwnPersona, personaOfSession } from './inbox-who.ts';
 import { lineOutput } from './line-output.node.ts';
 import { usage } from './outcome.ts';
 import { queuesOf } from './queues-of.ts';
@@ -34,7 +34,7 @@ export async function drainCommand({ words, flags }: InboxArgs, io: Io): Promise
   const { state, config } = ownDirs({ ...io.env });
   using db = openDatabase(join(state, DATABASE));
   waitAtMost(db, LEASE_WAIT_MS);
-  const persona = name ?? (session === null ? personaOfProcess(io.env) : personaOfSession(db, session, config));
+  const persona = name ?? (session === null ? findOwnPersona(io) : personaOfSession(db, session, config));
   if (persona === null || persona === '') {
     if (session !== null) log.warn(`nobody is known to work in session ${session}: see hivebar session list`);
     return;

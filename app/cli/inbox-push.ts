@@ -11,7 +11,7 @@ import { type Database, ownDirs } from '../../core/state/index.ts';
 import { printable } from '../printable.ts';
 import type { Io } from './command.ts';
 import type { InboxArgs, InboxFlags } from './inbox-args.ts';
-import { personaOfProcess, personaOfSession } from './inbox-who.ts';
+import { findOwnPersona, personaOfSession } from './inbox-who.ts';
 import { usage } from './outcome.ts';
 import { withItems } from './with-items.ts';
 
@@ -74,7 +74,7 @@ function itemOf(flags: InboxFlags, io: Io): Omit<NewItem, 'to' | 'content'> {
   const created = Math.floor(realClock.now());
   return {
     type: typeOf(flags.type ?? 'agent'),
-    source: flags.source ?? personaOfProcess(io.env) ?? 'cli',
+    source: flags.source ?? findOwnPersona(io) ?? 'cli',
     priority: priorityOf(flags.priority ?? '2'),
     session: flags.session ?? null,
     created,

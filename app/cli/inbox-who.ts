@@ -1,7 +1,10 @@
-import type { Database } from '../../core/state/index.ts';
+import { join } from 'node:path';
+import { type Database, openDatabase, ownDirs } from '../../core/state/index.ts';
 import { inboxesOf } from '../hook/index.ts';
 import { keptSessions } from '../open/index.ts';
+import { findThread } from './codex-env.ts';
 import type { Io } from './command.ts';
+import { DATABASE } from './with-hive.ts';
 
 /**
  * Whose agent works in this session, as the last announcement of it said, by its name in the local hive; null when it is not
@@ -19,4 +22,14 @@ export function personaOfSession(db: Database, session: string, config: string):
 /** The persona that this process works for, as whoever started it said. */
 export function personaOfProcess({ HIVEBAR_PERSONA }: Io['env']): string | null {
   return HIVEBAR_PERSONA === undefined || HIVEBAR_PERSONA === '' ? null : HIVEBAR_PERSONA;
+}
+
+/** The persona that this command works for: as its environment says, else as the thread of Codex was announced that runs it. */
+export function findOwnPersona({ env }: Pick<Io, 'env'>): string | null {
+  const thread = findThread(env);
+  const said = personaOfProcess(env);
+  if (said !== null || thread === null) return said;
+  const { state, config } = ownDirs({ ...env });
+  using db = openDatabase(join(state, DATABASE));
+  return personaOfSession(db, thread, config);
 }

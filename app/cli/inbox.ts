@@ -7,7 +7,7 @@ import { drainCommand } from './inbox-drain.ts';
 import { listedOf, listItems } from './inbox-list.ts';
 import { listMail, readMail, showMail } from './inbox-mail.ts';
 import { push } from './inbox-push.ts';
-import { personaOfProcess } from './inbox-who.ts';
+import { findOwnPersona } from './inbox-who.ts';
 import { usage } from './outcome.ts';
 
 export const command: Command = {
@@ -69,7 +69,7 @@ async function run(args: InboxArgs, io: Io): Promise<number> {
   if (verb === 'push') return await push(args, io);
   if (verb === 'drain') return await drain(() => args, io);
   const [name, ...rest] = words;
-  const persona = name ?? (verb === 'list' ? personaOfProcess(io.env) : null);
+  const persona = name ?? (verb === 'list' ? findOwnPersona(io) : null);
   if (persona === null || persona === '')
     throw usage(new Error(`inbox ${verb}: whose inbox? Give the name of a persona`));
   const limit = wholeOf(flags.limit ?? '20');

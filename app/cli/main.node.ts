@@ -1,3 +1,5 @@
+import { commandEnv } from './codex-env.ts';
+import { runsInCodexServer } from './codex-server.node.ts';
 import type { CommandEntry, Io } from './command.ts';
 import { dispatch } from './dispatch.ts';
 
@@ -8,7 +10,7 @@ export async function main(args: readonly string[], commands: Readonly<Record<st
 
 function io(): Io {
   return {
-    env: process.env,
+    env: commandEnv(process.env, runsInCodexServer),
     out: (text) => write(process.stdout, text),
     err: (text) => write(process.stderr, text),
     input: async () => {

@@ -37,10 +37,23 @@ for (const shell of SHELLS) {
     assert.equal(ran.code, 2);
     assert.match(
       ran.stdout,
-      /^ASKED \S*entry o'f \$it\.cjs hook --harness codex --event PostToolUse persona=Ada Lovelace /,
+      /^ASKED \S*entry o'f \$it\.cjs hook --harness codex --event PostToolUse --persona Ada Lovelace persona= /,
     );
     assert.ok(ran.stdout.endsWith(input));
     assert.equal(ran.stderr, '');
+  });
+
+  test(`C9 ${name}: a hook of Codex never believes HIVEBAR_PERSONA, which is that of the first agent of its server`, () => {
+    using h = hookShell();
+    h.stamp('ada');
+    for (const given of [[], ['cy']]) {
+      const ran = h.run(['codex', 'Stop', ...given], { shell, env: { HIVEBAR_PERSONA: 'ada' } });
+      assert.match(
+        ran.stdout,
+        given.length === 0 ? /--event Stop persona=ada / : /--event Stop --persona cy persona=ada /,
+      );
+    }
+    assert.equal(h.activity('ada'), '');
   });
 
   test(`${name}: given a stamp that is quiet at this moment, nothing is started and the moment is noted`, () => {

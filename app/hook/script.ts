@@ -63,7 +63,12 @@ entry=@ENTRY@
 state=@STATE@
 harness=\${1-}
 event=\${2-}
-persona=\${HIVEBAR_PERSONA:-\${3-}}
+given=\${3-}
+case $harness in
+  # Its hooks run in a server with the environment of the first agent: whose this one is only the program can tell.
+  codex) persona= ;;
+  *) persona=\${HIVEBAR_PERSONA:-$given} ;;
+esac
 
 # Reads what the harness still writes, behind our end: to some a hook that does not read has failed.
 drain() {
@@ -79,7 +84,9 @@ ask() {
     fi
     # Else bash ends with 127 when it can not be started, whatever the trap says.
     [ -z "\${BASH_VERSION-}" ] || shopt -s execfail
-    exec "$node" "$entry" hook --harness "$harness" --event "$event"
+    set -- --harness "$harness" --event "$event"
+    [ -n "$persona" ] || [ -z "$given" ] || set -- "$@" --persona "$given"
+    exec "$node" "$entry" hook "$@"
   fi
   exit 0
 }

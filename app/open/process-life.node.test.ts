@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { lifeOf, startKeyOf } from './process-life.node.ts';
+import { FLOCK_HOLDER, NO_PYTHON } from '../../test/kit/flock-holder.ts';
+import { needs } from '../../test/kit/require.ts';
+import { scratch } from '../../test/kit/scratch.ts';
+import { isFlocked, lifeOf, startKeyOf } from './process-life.node.ts';
 
 const here = process.platform;
 const unix = { skip: here === 'win32' ? 'Windows has no start key' : false };
@@ -18,6 +21,31 @@ test('a process lives until it ends, and is known by its start', unix, async () 
   await once(child, 'exit');
   assert.equal(lifeOf({ pid, startKey }, here), 'gone');
   assert.equal(startKeyOf(pid, here), null);
+});
+
+test('C9 a session with a lock lives as long as somebody holds it, whatever its process does', unix, async (t) => {
+  if (here !== 'linux' || needs(t, NO_PYTHON)) return;
+  using home = scratch();
+  const lock = home.write('t1.lock', '');
+  const runner = { pid: process.pid, startKey: startKeyOf(process.pid, here), lock };
+  assert.equal(lifeOf(runner, here), 'gone', 'its process lives, and nobody has the lock');
+  const holder = spawn('python3', ['-c', FLOCK_HOLDER, lock]);
+  await once(holder.stdout, 'data');
+  assert.equal(lifeOf(runner, here), 'live');
+  assert.equal(lifeOf({ ...runner, pid: 2 ** 30 }, here), 'live', 'another server took the thread over');
+  holder.stdin.end();
+  await once(holder, 'exit');
+  assert.equal(lifeOf(runner, here), 'gone');
+  assert.equal(lifeOf({ ...runner, lock: home.at('none.lock') }, here), 'gone');
+});
+
+test('C9 a table of locks: only a lock by flock on that very file counts', () => {
+  const table =
+    '1: FLOCK  ADVISORY  WRITE 23105 fe:00:2157637 0 EOF\n2: POSIX  ADVISORY  READ 23547 fe:00:21 128 128\n';
+  assert.deepEqual(
+    [2157637, 21, 215763, 0].map((inode) => isFlocked(table, inode)),
+    [true, false, false, false],
+  );
 });
 
 test('a pid that another process has now is not the session', unix, () => {

@@ -1,17 +1,38 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Process } from './session.ts';
 
 /** `unknown`: there is a process with this pid, and nothing tells whether it is the same one. */
 export type Life = 'live' | 'gone' | 'unknown';
 
 /** Whether the process that was announced still runs, and is not another one with its pid. */
-export function lifeOf({ pid, startKey }: Process, platform: NodeJS.Platform): Life {
+export function lifeOf({ pid, startKey, lock }: Process, platform: NodeJS.Platform): Life {
+  if (lock !== undefined && lock !== null) return lifeByLock(lock, pid, platform);
   if (!exists(pid)) return 'gone';
   const now = startKeyOf(pid, platform);
   if (now === null && startKey !== null && platform === 'linux') return 'gone'; // a zombie, or it went just now
   if (now === null || startKey === null) return 'unknown';
   return now === startKey ? 'live' : 'gone';
+}
+
+/** A server may be started again and take the session over, so the lock is asked and not the process, where it can be. */
+function lifeByLock(path: string, pid: number, platform: NodeJS.Platform): Life {
+  if (platform !== 'linux') return exists(pid) ? 'unknown' : 'gone';
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return 'gone';
+    return isFlocked(readFileSync('/proc/locks', 'latin1'), stat.ino) ? 'live' : 'gone';
+  } catch {
+    return 'unknown'; // not to be looked at
+  }
+}
+
+/** Whether a table as that of proc_locks(5) has a lock by flock(2) on the file with this inode. */
+export function isFlocked(table: string, inode: number): boolean {
+  return table.split('\n').some((line) => {
+    const [, kind, , , , file = ''] = line.trim().split(/\s+/);
+    return kind === 'FLOCK' && file.split(':')[2] === `${inode}`;
+  });
 }
 
 /**

@@ -14,6 +14,15 @@ export interface Pane {
 export interface Process {
   readonly pid: number;
   readonly startKey: string | null;
+  /** A file that is locked for as long as the session runs, where its process outlives it; absent: the process alone tells. */
+  readonly lock?: string | null;
+}
+
+/** The agent program of a session, and the folder in which it keeps what it knows of its sessions. */
+export interface HarnessHome {
+  readonly name: string;
+  /** Absolute. */
+  readonly home: string;
 }
 
 /** What a session says of itself with `hivebar session set`. */
@@ -27,6 +36,8 @@ export interface Announcement {
   readonly runner: Process;
   /** What takes the session up again, item by item; null: nothing does. */
   readonly resume: readonly string[] | null;
+  /** Absent: not known. */
+  readonly harness?: HarnessHome | null;
 }
 
 /** A session as it is kept. */

@@ -15,6 +15,9 @@ const STEPS = [
      ended_at REAL
    ) STRICT;
    CREATE INDEX sessions_of ON sessions (persona, seq)`,
+  `ALTER TABLE sessions ADD COLUMN harness TEXT;
+   ALTER TABLE sessions ADD COLUMN harness_home TEXT;
+   ALTER TABLE sessions ADD COLUMN lock_path TEXT`,
 ] as const;
 
 /** How many are kept of each persona. */
@@ -45,6 +48,9 @@ interface Row {
   readonly resume: string | null;
   readonly announced_at: number;
   readonly ended_at: number | null;
+  readonly harness: string | null;
+  readonly harness_home: string | null;
+  readonly lock_path: string | null;
 }
 
 /** @throws Fault `database`; so does each of its methods. */
@@ -53,10 +59,11 @@ export function keptSessions(db: Database, platform: NodeJS.Platform = process.p
   const of = db.prepare<Row>('SELECT * FROM sessions WHERE persona = ? ORDER BY seq DESC');
   const all = db.prepare<Row>('SELECT * FROM sessions ORDER BY persona, seq DESC');
   const insert = db.prepare(
-    `INSERT INTO sessions (persona, id, cwd, tmux_socket, tmux_server, tmux_pane, pid, start_key, resume, announced_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO sessions (persona, id, cwd, tmux_socket, tmux_server, tmux_pane, pid, start_key, resume, announced_at,
+       harness, harness_home, lock_path)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const again = db.prepare('DELETE FROM sessions WHERE persona = ? AND id = ?');
+  const sameId = db.prepare('DELETE FROM sessions WHERE persona = ? AND id = ?');
   // A session without a name of its own is known by its process.
   const againByProcess = db.prepare(
     'DELETE FROM sessions WHERE persona = ? AND id IS NULL AND pid = ? AND start_key IS ?',
@@ -68,13 +75,15 @@ export function keptSessions(db: Database, platform: NodeJS.Platform = process.p
   const endIt = db.prepare('UPDATE sessions SET ended_at = ? WHERE seq = ?');
   return {
     set(announcement, at) {
-      const { persona, id, cwd, pane, runner, resume } = checkedAnnouncement(announcement, platform);
-      const { pid, startKey } = runner;
+      const { persona, id, cwd, pane, runner, resume, harness } = checkedAnnouncement(announcement, platform);
+      const { pid, startKey, lock } = runner;
       transaction(db, () => {
         if (id === null) againByProcess.run(persona, pid, startKey);
-        else again.run(persona, id);
+        else sameId.run(persona, id);
         const where = [pane?.socket ?? null, pane?.serverPid ?? null, pane?.pane ?? null];
-        insert.run(persona, id, cwd, ...where, pid, startKey, resume === null ? null : JSON.stringify(resume), at);
+        const how = [harness?.name ?? null, harness?.home ?? null, lock ?? null];
+        const again = resume === null ? null : JSON.stringify(resume);
+        insert.run(persona, id, cwd, ...where, pid, startKey, again, at, ...how);
         trim.run(persona, persona);
       });
     },
@@ -98,9 +107,12 @@ function sessionOf(row: Row): Session {
     id: row.id,
     cwd: row.cwd,
     pane: socket === null || serverPid === null || pane === null ? null : { socket, serverPid, pane },
-    runner: { pid: row.pid, startKey: row.start_key },
+    runner: { pid: row.pid, startKey: row.start_key, ...(row.lock_path === null ? {} : { lock: row.lock_path }) },
     resume: row.resume === null ? null : (JSON.parse(row.resume) as string[]),
     announcedAt: row.announced_at,
     endedAt: row.ended_at,
+    ...(row.harness === null || row.harness_home === null
+      ? {}
+      : { harness: { name: row.harness, home: row.harness_home } }),
   };
 }

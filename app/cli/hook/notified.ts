@@ -9,7 +9,7 @@ import type { Io } from '../command.ts';
 import { DATABASE } from '../with-hive.ts';
 import type { Budget } from './budget.ts';
 import { bellOf } from './doorbell.ts';
-import { personaKept, personaSaid } from './whose.ts';
+import { formatAmbiguous, personaKept, personaSaid } from './whose.ts';
 
 const BUSY_MS = 250;
 
@@ -32,7 +32,7 @@ export async function notified(
   if (turn instanceof Fault) throw turn;
   if (turn === null) return;
   const { state, run, config } = ownDirs({ ...env });
-  const persona = personaSaid(turn, env, flag) ?? keptPersona(turn, { state, config }, log);
+  const persona = personaSaid(turn, env, null) ?? keptPersona(turn, flag, { state, config }, log);
   if (persona === null) return;
   noteActivity(run, persona, turn.event);
   const { name } = inboxesOf(persona, config);
@@ -42,13 +42,13 @@ export async function notified(
 
 function keptPersona(
   turn: Turn,
+  flag: string | null,
   { state, config }: { readonly state: string; readonly config: string },
   log: Log,
 ): string | null {
   using db = openDatabase(join(state, DATABASE), BUSY_MS);
-  const known = personaKept(turn, keptSessions(db), config);
+  const known = personaKept(turn, keptSessions(db), config, flag);
   if (known.is === 'known') return known.persona;
-  if (known.is === 'ambiguous')
-    log.warn(`several personas work in ${turn.cwd}: ${known.personas.join(', ')}; set HIVEBAR_PERSONA`);
+  if (known.is === 'ambiguous') log.warn(formatAmbiguous(turn, known.personas));
   return null;
 }

@@ -26,7 +26,7 @@ import { say } from './say.ts';
 import { stdinText } from './stdin.node.ts';
 import { bell } from './texts.ts';
 import { answerOf, pacedAfter, verdictAt } from './verdict.ts';
-import { personaKept, personaSaid } from './whose.ts';
+import { formatAmbiguous, personaKept, personaSaid } from './whose.ts';
 
 /** Of the second that a hook has so much may be waited; the rest is for what it does. */
 const WAITS_MS = 850;
@@ -45,9 +45,15 @@ const NOTHING_WAITS: Waiting = { items: [], told: () => {} };
  * their bytes were written.
  * @throws whatever goes wrong on our side; the caller says it and ends with 0
  */
-export async function runHook(asked: HookArgs, io: Io, log: Log): Promise<void> {
+export async function runHook(asked: HookArgs, given: Io, log: Log): Promise<void> {
   const budget = budgetOf(realClock, WAITS_MS);
   const { harness, notification } = asked;
+  const isCodex = harness.name === 'codex';
+  let io = given;
+  if (isCodex) {
+    const { ownEnv } = await import('./codex.ts');
+    io = { ...given, env: ownEnv(given.env) };
+  }
   if (notification !== null) {
     const { notified } = await import('./notified.ts');
     return await notified(notification, asked.persona, io.env, { log, budget });
@@ -59,7 +65,8 @@ export async function runHook(asked: HookArgs, io: Io, log: Log): Promise<void> 
   // Not closed: whoever closes it as the last moves its log into it, with two flushes for which nobody should wait here.
   const db = openDatabase(join(dirs.state, DATABASE), budget.part(BUSY_MS).left(), 'when used');
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  const persona = personaSaid(turn, io.env, asked.persona) ?? personaOf(turn, db, dirs.config, log);
+  const [said, flag] = isCodex ? [null, asked.persona] : [asked.persona, null];
+  const persona = personaSaid(turn, io.env, said) ?? personaOf(turn, db, dirs.config, flag, log);
   if (persona === null) return;
   noteActivity(dirs.run, persona, turn.event);
   const call: Call = { asked, io, log, turn, persona, db: hurried(db, budget), ...dirs, budget };
@@ -85,15 +92,15 @@ function stamp({ persona, db, state, run, config, log }: Call, daemons: Daemons)
   }
 }
 
-function personaOf(turn: Turn, db: Database, config: string, log: Log): string | null {
-  const known = personaKept(turn, keptSessions(db), config);
+function personaOf(turn: Turn, db: Database, config: string, flag: string | null, log: Log): string | null {
+  const known = personaKept(turn, keptSessions(db), config, flag);
   switch (known.is) {
     case 'known':
       return known.persona;
     case 'nobody':
       return null;
     case 'ambiguous':
-      log.warn(`several personas work in ${turn.cwd}: ${known.personas.join(', ')}; set HIVEBAR_PERSONA`);
+      log.warn(formatAmbiguous(turn, known.personas));
       return null;
   }
 }

@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** More than stands between Codex and what it runs. */
+const MOST = 12;
+const WITHIN_MS = 1000;
+
+interface Above {
+  readonly parent: number;
+  readonly args: readonly string[];
+}
+
+/**
+ * Whether this process was started by a server of Codex, which runs the hooks and the commands of every thread with the
+ * environment of whoever started it first. Where the system does not tell: yes.
+ */
+export function runsInCodexServer(): boolean {
+  try {
+    const findAbove = process.platform === 'linux' ? linuxProcess : listedProcesses();
+    for (let pid = process.ppid, n = 0; pid > 1 && n < MOST; n += 1) {
+      const above = findAbove(pid);
+      if (above === null) return false; // it ended, and whoever takes its place is no parent of ours
+      if (above.args.slice(1).includes('app-server')) return true;
+      pid = above.parent;
+    }
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function linuxProcess(pid: number): Above | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]); // proc_pid_stat(5): behind the name in parentheses
+    return { parent, args: readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0') };
+  } catch {
+    return null;
+  }
+}
+
+/** @throws Error where `ps` does not tell, as on Windows */
+function listedProcesses(): (pid: number) => Above | null {
+  const listed = execFileSync('/bin/ps', ['-A', '-o', 'pid=,ppid=,args='], {
+    encoding: 'utf8',
+    timeout: WITHIN_MS,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const all = new Map<number, Above>();
+  for (const line of listed.split('\n')) {
+    const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    if (pid !== undefined) all.set(Number(pid), { parent: Number(parent), args: args.split(' ') });
+  }
+  return (pid) => all.get(pid) ?? null;
+}
