@@ -25,7 +25,7 @@ export function runsInCodexServer(): boolean {
     }
     return false;
   } catch {
-    return true;
+    return true; // the system does not tell: what is not known to be ours is not believed
   }
 }
 
@@ -35,7 +35,7 @@ function linuxProcess(pid: number): Above | null {
     const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]); // proc_pid_stat(5): behind the name in parentheses
     return { parent, args: readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0') };
   } catch {
-    return null;
+    return null; // it ended
   }
 }
 
