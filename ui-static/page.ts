@@ -158,6 +158,11 @@ async function once(): Promise<void> {
   if (link === null) return;
   history.replaceState(null, '', link.rest === '' ? location.pathname : `#${link.rest}`);
   const notice = byId('notice');
+  if (window.opener !== null) {
+    notice.textContent = 'Another page opened this link, so it was not used: open it yourself, or run hivebar open.';
+    notice.hidden = false;
+    return;
+  }
   try {
     await redeem(link.code);
     notice.hidden = true;

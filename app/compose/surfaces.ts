@@ -16,7 +16,15 @@ import {
   RULES,
   startNotify,
 } from '../notify/index.ts';
-import { keptSessions, type Opens, pageOpener, type Session, sessionOpener, urlOpener } from '../open/index.ts';
+import {
+  keptSessions,
+  type Opens,
+  openRedirectFiles,
+  pageOpener,
+  type Session,
+  sessionOpener,
+  urlOpener,
+} from '../open/index.ts';
 import { followCommand } from '../status/index.ts';
 import { copyText, openIcons, openTray, renderTray } from '../tray/index.ts';
 import type { Machine } from './machine.ts';
@@ -54,7 +62,10 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   const { env, clock, log } = machine;
   const openUrl = urlOpener({ platform: machine.os, env, clock });
   const personaOf = (opens: Opens): string | null => (opens.is === 'persona' ? opens.persona : null);
-  const page = pageOpener((opens) => options.onceLink(personaOf(opens)), port, openUrl);
+  await using started = new AsyncDisposableStack();
+  const redirects = started.use(openRedirectFiles(options.runDirectory, clock));
+  const urlOf = (opens: Opens): string => options.onceLink(personaOf(opens));
+  const page = pageOpener({ urlOf, port, conceal: redirects.write, openUrl });
   const announcedOf = sessionsOf(keptSessions(db), options.config);
   const session = sessionOpener({
     setting: settings.opener,
@@ -75,7 +86,6 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     log,
   });
 
-  await using started = new AsyncDisposableStack();
   const wantsBus =
     machine.os !== 'darwin' && machine.os !== 'win32' && (settings.notifications || settings.tray !== 'none');
   const bus: SessionBus | NoBus = wantsBus

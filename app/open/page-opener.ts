@@ -1,11 +1,21 @@
 import { Fault } from '../../core/model/index.ts';
 import type { Opener, Opens, OpenUrl } from './opener.ts';
 
+export interface PageOpenerNeeds {
+  /** The address of what was clicked. It may carry a one-time code. */
+  readonly urlOf: (opens: Opens) => string | Promise<string>;
+  /** The one our server listens on. */
+  readonly port: number;
+  /** Puts an address where only its owner can read it, and returns the URL of that place. */
+  readonly conceal: (address: string) => string;
+  readonly openUrl: OpenUrl;
+}
+
 /**
- * Opens the status page in the person's browser. `urlOf` gives the address of what was clicked, `port` is the one our
- * server listens on: nothing but our own page on loopback is ever handed to the desktop.
+ * Opens the status page in the person's browser. Nothing but our own page on loopback is ever handed to the desktop, and its
+ * address never stands in the arguments of a program.
  */
-export function pageOpener(urlOf: (opens: Opens) => string | Promise<string>, port: number, openUrl: OpenUrl): Opener {
+export function pageOpener({ urlOf, port, conceal, openUrl }: PageOpenerNeeds): Opener {
   return {
     name: 'page',
     open: async ({ opens, activationToken }) => {
@@ -13,7 +23,7 @@ export function pageOpener(urlOf: (opens: Opens) => string | Promise<string>, po
       if (!isOurPage(url, port)) {
         throw new Fault('internal', `not an address of the status page: ${url}`, { is: 'machine', key: 'open' });
       }
-      await openUrl(url, activationToken);
+      await openUrl(conceal(url), activationToken);
     },
   };
 }

@@ -52,13 +52,19 @@ test('only our own page on loopback is ours, spelled in one way', () => {
 test('the page opener hands over our page with the activation token, and nothing else', async () => {
   const opened: [string, string | null][] = [];
   const openUrl = async (url: string, token: string | null): Promise<void> => void opened.push([url, token]);
-  const ours = pageOpener((opens) => `http://127.0.0.1:7475/#${opens.is}`, PORT, openUrl);
+  const conceal = (address: string): string => `file:///run/open.html?${address}`;
+  const ours = pageOpener({
+    urlOf: (opens) => `http://127.0.0.1:7475/#${opens.is}`,
+    port: PORT,
+    conceal,
+    openUrl,
+  });
   await ours.open({ opens: { is: 'overview' }, activationToken: 'token-1' });
   for (const url of NOT_OURS) {
-    const other = pageOpener(() => url, PORT, openUrl);
+    const other = pageOpener({ urlOf: () => url, port: PORT, conceal, openUrl });
     await assert.rejects(other.open({ opens: { is: 'overview' }, activationToken: null }), { code: 'internal' });
   }
-  assert.deepEqual(opened, [['http://127.0.0.1:7475/#overview', 'token-1']]);
+  assert.deepEqual(opened, [[conceal('http://127.0.0.1:7475/#overview'), 'token-1']]);
 });
 
 test('Linux: xdg-open from PATH gets the address as one argument and the token in its environment', async (t) => {

@@ -1,10 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ClientClass } from './budget.ts';
 import { type Problem, problemBody, Refusal } from './problem.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** What the sender may do: `owner` with the token, or on the owner-only socket. */
     right: 'owner' | 'anyone';
+    /** Whose places it takes, where it stays open for long. */
+    client: ClientClass;
   }
   interface FastifyContextConfig {
     /** There: the route answers without the token whatever the settings say, and then tells nothing that is watched. */

@@ -47,7 +47,14 @@ export function apiRoutes(
     persona: string | null,
   ): Promise<FastifyReply> => {
     const { since, limit = PRESET.limit.default, wait = PRESET.wait.default } = eventsQuery(request.url);
-    const asked = { persona, since: since ?? null, limit, waitSeconds: wait, right: request.right };
+    const asked = {
+      persona,
+      since: since ?? null,
+      limit,
+      waitSeconds: wait,
+      right: request.right,
+      client: request.client,
+    };
     const body = await pages.page(asked, signalOf(reply));
     return reply.type('application/json; charset=utf-8').send(body);
   };

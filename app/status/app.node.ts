@@ -5,11 +5,12 @@ import fastify, { type FastifyReply, type FastifyRequest, type FastifyServerOpti
 import { actionRoutes } from './action-routes.ts';
 import { answerProblem, tokenNeeded, unauthorized } from './answer.ts';
 import { apiRoutes, REVALIDATE } from './api-routes.ts';
+import { createBudget } from './budget.ts';
 import { callersBy } from './callers.ts';
 import { currentStatus, matches } from './current.ts';
 import { decisionRoutes } from './decision-routes.ts';
-import { eventPages } from './event-pages.ts';
-import type { Place } from './guard.ts';
+import { eventPages, MAX_HOLDS } from './event-pages.ts';
+import type { Origin } from './front.node.ts';
 import { PAGE_POLICY } from './headers.ts';
 import { healthRoutes } from './health-routes.ts';
 import { historyRoutes } from './history-routes.ts';
@@ -18,6 +19,7 @@ import { followLoops } from './loops.ts';
 import { metricsRoute } from './metrics-route.node.ts';
 import type { OnceCodes } from './once.ts';
 import { openapiRoute } from './openapi-route.node.ts';
+import { isOtherUser } from './peer-user.node.ts';
 import { problemOf, Refusal } from './problem.ts';
 import { projectRoutes } from './project-routes.ts';
 import type { StatusOptions } from './server.node.ts';
@@ -32,9 +34,9 @@ export interface StatusApp {
   /** `METHOD /path/:param`. */
   readonly routes: readonly string[];
   /** Answers a request that passed the guard. */
-  handle(request: IncomingMessage, response: ServerResponse, place: Place): void;
+  handle(request: IncomingMessage, response: ServerResponse, origin: Origin): void;
   /** Takes over a connection whose request passed the guard. @throws Refusal when it stays what it is */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, place: Place): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, origin: Origin): void;
   /** Ends holds and streams. */
   close(): Promise<void>;
 }
@@ -67,11 +69,13 @@ export async function createApp(
     frameworkErrors: (error, _request, reply) => void answerProblem(reply, problemOf(error)),
   });
   const rightOf = rightsBy(token);
-  const places = new WeakMap<IncomingMessage, Place>();
+  const callers = callersBy(token, options.keys);
+  const origins = new WeakMap<IncomingMessage, Origin>();
   const holds = new Set<AbortController>();
   const current = currentStatus({ board, clock, version, port, run });
   const stream = createStream({ board, events: options.events, clock, current, log });
-  const pages = eventPages(options.events, clock);
+  const heldAnswers = createBudget(MAX_HOLDS);
+  const pages = eventPages(options.events, clock, heldAnswers);
   const loops = followLoops(board, clock);
 
   /** Aborts when the client leaves before it has its answer, and when Hivebar stops. */
@@ -88,14 +92,35 @@ export async function createApp(
   const bare = { config: { tellsNothing: true } } as const;
 
   app.decorateRequest('right', 'anyone');
+  app.decorateRequest('client', 'anonymous');
+  // Before a body is read: who may not send one costs nothing.
   app.addHook('onRequest', (request, _reply, done) => {
-    if (places.get(request.raw)?.is === 'owner-socket') request.right = 'owner';
-    else if (request.routeOptions.config.ownTokens === undefined) {
-      const right = rightOf(request.headers.authorization);
-      if (right === 'wrong') return done(unauthorized('the token is not the one of this Hivebar'));
-      request.right = right;
-      if (request.routeOptions.config.tellsNothing === undefined && !maySee(request)) return done(tokenNeeded());
+    const origin = origins.get(request.raw);
+    const { ownTokens, tellsNothing } = request.routeOptions.config;
+    const { authorization } = request.headers;
+    if (origin?.place.is === 'owner-socket') {
+      request.right = 'owner';
+      request.client = 'socket';
+      return done();
     }
+    if (ownTokens !== undefined) {
+      const caller = callers.of(authorization);
+      if (caller === 'nobody') return done(tokenNeeded());
+      if (caller === 'wrong') return done(unauthorized('the token is none of this Hivebar'));
+      request.client = 'token';
+      origin?.trust();
+      return done();
+    }
+    const right = rightOf(authorization);
+    if (right === 'wrong') return done(unauthorized('the token is not the one of this Hivebar'));
+    if (right === 'owner') {
+      request.right = right;
+      request.client = 'token';
+      origin?.trust();
+    }
+    if (tellsNothing !== undefined) return done();
+    if (!maySee(request)) return done(tokenNeeded());
+    if (right === 'anyone' && request.method === 'POST' && !request.is404) return done(tokenNeeded());
     done();
   });
   const routes: string[] = [];
@@ -140,21 +165,22 @@ export async function createApp(
     readers: () => ({ streams: stream.readers, holds: pages.holds }),
   });
   openapiRoute(app);
-  tokenRoute(app, of.once, token, log);
+  const isStranger = ({ raw }: FastifyRequest): boolean =>
+    origins.get(raw)?.place.is !== 'owner-socket' && isOtherUser(raw.socket);
+  tokenRoute(app, { once: of.once, token, isStranger, log });
   historyRoutes(app, options.history, clock);
-  hiveRoutes(app, options.hive, signalOf);
+  hiveRoutes(app, options.hive, heldAnswers, signalOf);
   actionRoutes(app, options.actions, signalOf);
   decisionRoutes(app, options.decisions);
   projectRoutes(app, options.projects);
-  const callers = callersBy(token, options.keys);
   signalsRoutes(app, options.signals, options.hive, callers, clock);
   const sessions = createSessionStream({ ...options.signals, callers, clock, log });
   await app.ready();
 
   return {
     routes,
-    handle: (request, response, place) => {
-      places.set(request, place);
+    handle: (request, response, origin) => {
+      origins.set(request, origin);
       app.routing(request, response);
     },
     upgrade: sessions.upgrade,

@@ -1,6 +1,7 @@
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import type { OutboxRow } from '../../core/sinks/outbox/index.ts';
+import { type Budget, type ClientClass, createBudget, formatTaken } from './budget.ts';
 import { Refusal } from './problem.ts';
 import { MAX_EVENTS, MAX_WAIT_SECONDS } from './queries.ts';
 import { lineFor } from './redact.ts';
@@ -14,6 +15,7 @@ export interface EventsAsked {
   readonly limit: number;
   readonly waitSeconds: number;
   readonly right: 'owner' | 'anyone';
+  readonly client: ClientClass;
 }
 
 /** Events that were told, a page at a time. */
@@ -33,27 +35,20 @@ export interface EventPages {
 const MOST_CHARS = 1024 * 1024;
 /** So many rows are read at once. */
 const BATCH = 64;
-/** Further long-polls are refused, so that idle ones can not use up the process. */
+/** Further long-polls of one class are refused, so that idle ones cannot use up the process. */
 export const MAX_HOLDS = 100;
 
-export function eventPages(events: EventLog, clock: Clock): EventPages {
-  let holds = 0;
-
+/** `holds`: shared with what else is held. */
+export function eventPages(events: EventLog, clock: Clock, holds = createBudget(MAX_HOLDS)): EventPages {
   async function page(asked: EventsAsked, signal: AbortSignal): Promise<string> {
-    const { since, waitSeconds } = asked;
+    const { since, waitSeconds, client } = asked;
     if (since === null) return answer(asked, newest(asked));
     const rows = after(asked, since);
     if (rows.length > 0 || waitSeconds === 0 || signal.aborted) return answer(asked, rows);
-    if (holds >= MAX_HOLDS) {
-      const next = 'end one of them, or follow /api/v1/stream';
-      throw new Refusal(503, 'too-many-holds', `${MAX_HOLDS} answers are held already`, next);
-    }
-    holds += 1;
-    try {
+    {
+      using _place = takeHold(holds, client);
       // nothing is told between the look above and this line: both are in one turn
       await told(asked, signal);
-    } finally {
-      holds -= 1;
     }
     return answer(asked, after(asked, since));
   }
@@ -89,10 +84,18 @@ export function eventPages(events: EventLog, clock: Clock): EventPages {
 
   return {
     get holds() {
-      return holds;
+      return holds.used;
     },
     page,
   };
+}
+
+/** A place for one held answer. @throws Refusal 503 */
+export function takeHold(holds: Budget, client: ClientClass): Disposable {
+  const place = holds.take(client);
+  if (place !== null) return place;
+  const next = `end one of them, or ${client === 'anonymous' ? 'send the token' : 'follow /api/v1/stream'}`;
+  throw new Refusal(503, 'too-many-holds', formatTaken('held answers', holds, client), next);
 }
 
 function answer({ since, right }: EventsAsked, rows: readonly OutboxRow[]): string {

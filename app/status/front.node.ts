@@ -1,12 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { endSoon, type Patience, watchConnections } from './connections.node.ts';
 import { guard, type Place, type Verdict } from './guard.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import { type Problem, problemBody, problemOf } from './problem.ts';
 
 const HEADERS = Object.entries(SECURITY_HEADERS);
-/** More connections than this on one listener are closed unanswered. */
-const MAX_CONNECTIONS = 512;
 
 /** What the parser and its timers say of a request that never became one. */
 const STATUS: Readonly<Record<string, string>> = {
@@ -14,24 +13,20 @@ const STATUS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** How long a client may take, in milliseconds; each is told apart within `check`. */
-export interface Patience {
-  /** For its headers, from the connection or the end of the request before. */
-  readonly headers: number;
-  /** For its whole request. */
-  readonly request: number;
-  /** Between two requests. */
-  readonly idle: number;
-  readonly check: number;
-}
-
-const PATIENCE: Patience = { headers: 10_000, request: 30_000, idle: 5_000, check: 2_000 };
+const PATIENCE: Patience = { headers: 9000, request: 30_000, idle: 5000, drain: 10_000, check: 500 };
 
 /** What answers the requests that passed the guard. */
 export interface Behind {
-  handle(request: IncomingMessage, response: ServerResponse, place: Place): void;
+  handle(request: IncomingMessage, response: ServerResponse, origin: Origin): void;
   /** A request for a WebSocket, whose connection is taken over. @throws when it is refused: the refusal is answered here */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, place: Place): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, origin: Origin): void;
+}
+
+/** Where a request came from. */
+export interface Origin {
+  readonly place: Place;
+  /** Says that its client has shown a token. */
+  trust(): void;
 }
 
 /**
@@ -50,13 +45,17 @@ export function frontServer(place: () => Place, behind: Behind, patience: Patien
     // Any other protocol may be offered with an ordinary request, and is passed over.
     shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
   };
+  const connections = watchConnections(patience);
   const verdictOn = ({ method = '', url = '', rawHeaders }: IncomingMessage, here: Place): Verdict =>
     guard({ method, target: url, rawHeaders }, here);
   const server = createServer(options, (request, response) => {
     for (const [name, value] of HEADERS) response.setHeader(name, value);
+    const { socket } = request;
+    connections.begin(socket, response);
     const here = place();
     const verdict = verdictOn(request, here);
-    if (verdict.is === 'pass') return behind.handle(request, response, here);
+    const origin = { place: here, trust: () => connections.trust(socket) };
+    if (verdict.is === 'pass') return behind.handle(request, response, origin);
     response.statusCode = verdict.status;
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.setHeader('Connection', 'close'); // whatever body follows is not read
@@ -68,12 +67,12 @@ export function frontServer(place: () => Place, behind: Behind, patience: Patien
     const verdict = verdictOn(request, here);
     if (verdict.is === 'refuse') return endWith(socket, verdict);
     try {
-      behind.upgrade(request, socket, head, here);
+      behind.upgrade(request, socket, head, { place: here, trust: () => connections.trust(socket) });
     } catch (error) {
       endWith(socket, problemOf(error));
     }
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.on('connection', connections.add);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     answerRaw(socket, STATUS[error.code ?? ''] ?? '400 Bad Request', [], '');
   });
@@ -82,16 +81,13 @@ export function frontServer(place: () => Place, behind: Behind, patience: Patien
 
 /** A refused upgrade: there is no response of the server's to write it with. */
 function endWith(socket: Duplex, problem: Problem): void {
-  socket.on('error', () => {}); // it left without its answer
-  socket.once('finish', () => socket.destroy());
   const headers = ['Content-Type: application/json; charset=utf-8\r\n'];
   if (problem.status === 401) headers.push('WWW-Authenticate: Bearer\r\n');
   answerRaw(socket, `${problem.status} ${STATUS_CODES[problem.status] ?? ''}`, headers, problemBody(problem));
 }
 
 function answerRaw(socket: Duplex, status: string, more: readonly string[], body: string): void {
-  if (!socket.writable) return void socket.destroy();
   const headers = [...HEADERS.map(([name, value]) => `${name}: ${value}\r\n`), ...more].join('');
   const length = Buffer.byteLength(body);
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: ${length}\r\n${headers}\r\n${body}`);
+  endSoon(socket, `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: ${length}\r\n${headers}\r\n${body}`);
 }

@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type LocalHive, mailOf, parseInboxQuery, parsePendingQuery } from '../../core/inbox/index.ts';
 import { type Count, Fault } from '../../core/model/index.ts';
 import { answerJson, needToken } from './answer.ts';
+import type { Budget } from './budget.ts';
+import { takeHold } from './event-pages.ts';
 import { Refusal } from './problem.ts';
 
 /** The local hive, as far as its routes need it. */
@@ -11,7 +13,12 @@ export type HiveApi = Pick<LocalHive, 'send' | 'inbox' | 'personas' | 'pending'>
  * The local hive over HTTP: paths, parameters and envelopes of the Kijito contract (a). Message text and sending ask for
  * the token; names and counts are open. `signalOf` ends a hold when its client leaves or Hivebar stops.
  */
-export function hiveRoutes(app: FastifyInstance, hive: HiveApi, signalOf: (reply: FastifyReply) => AbortSignal): void {
+export function hiveRoutes(
+  app: FastifyInstance,
+  hive: HiveApi,
+  holds: Budget,
+  signalOf: (reply: FastifyReply) => AbortSignal,
+): void {
   app.get('/api/inbox', async (request, reply) => {
     needToken(request);
     return answerJson(reply, hive.inbox(good(parseInboxQuery(paramsOf(request)))));
@@ -25,6 +32,7 @@ export function hiveRoutes(app: FastifyInstance, hive: HiveApi, signalOf: (reply
     const { waitMs, cursor } = good(parsePendingQuery(paramsOf(request)));
     // without a cursor there is nothing to wait past: a client that arms is answered at once
     const hold = cursor !== null && waitMs > 0 ? { cursor, ms: waitMs } : null;
+    using _place = hold === null ? null : takeHold(holds, request.client);
     const levels = await hive.pending(hold, signalOf(reply));
     return answerJson(reply, { result: pendingOf(levels.of), cursor: levels.cursor });
   });

@@ -5,6 +5,7 @@ import type { Registrations, Signals } from '../../core/inbox/signals/index.ts';
 import { type Clock, type Log, realRandom } from '../../core/ports/index.ts';
 import { unauthorized } from './answer.ts';
 import type { Callers, DaemonKey } from './callers.ts';
+import type { Origin } from './front.node.ts';
 import type { Place } from './guard.ts';
 import { Refusal } from './problem.ts';
 import { type Ended, openSession } from './session.ts';
@@ -26,7 +27,7 @@ export interface SessionStream extends Disposable {
    * Takes over a connection whose request passed the guard.
    * @throws Refusal when it stays an HTTP request: the socket is still the caller's to answer
    */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, place: Place): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, origin: Origin): void;
   readonly open: number;
 }
 
@@ -120,8 +121,9 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
     get open() {
       return connections.size;
     },
-    upgrade(request, socket, head, place) {
+    upgrade(request, socket, head, { place, trust }) {
       const key = keyOf(request, place, callers);
+      trust();
       // Until the library has it, nobody else would hear that it broke.
       const broken = (): void => void socket.destroy();
       socket.on('error', broken);

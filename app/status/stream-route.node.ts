@@ -1,26 +1,25 @@
 import type { FastifyInstance } from 'fastify';
+import { createBudget, formatTaken } from './budget.ts';
 import { Refusal } from './problem.ts';
 import { streamQuery } from './queries.ts';
 import type { Stream } from './stream.ts';
 
-/** More readers than this are sent away, so that idle streams can not use up the process. */
+/** More readers of one class than this are sent away, so that idle streams cannot use up the process. */
 const MAX_READERS = 200;
 
 /** `GET /api/v1/stream`, from now on, or from after the event named by `Last-Event-ID` or `?since=` (empty: all that is kept). */
 export function streamRoute(app: FastifyInstance, stream: Stream): void {
+  const budget = createBudget(MAX_READERS);
   app.get('/api/v1/stream', { exposeHeadRoute: false }, async (request, reply) => {
     const header = request.headers['last-event-id'];
     const asked = streamQuery(request.url).since ?? null;
     const since = header === undefined ? asked : decoded(String(header));
-    if (stream.readers >= MAX_READERS) {
-      throw new Refusal(
-        503,
-        'too-many-streams',
-        `${MAX_READERS} streams are open`,
-        'close one, or ask for /status.json',
-      );
-    }
     const start = stream.start(since);
+    const place = budget.take(request.client);
+    if (place === null) {
+      const next = `close one${request.client === 'anonymous' ? ', send the token' : ''}, or ask for /status.json`;
+      throw new Refusal(503, 'too-many-streams', formatTaken('streams', budget, request.client), next);
+    }
     reply.hijack();
     const { raw: response } = reply;
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
@@ -28,7 +27,10 @@ export function streamRoute(app: FastifyInstance, stream: Stream): void {
     const reader = stream.join(outlet, start, request.right);
     response.on('drain', () => reader.drained());
     // 'close' comes for every end: the reader left, was dropped, or never read a byte
-    response.once('close', () => reader[Symbol.dispose]());
+    response.once('close', () => {
+      place[Symbol.dispose]();
+      reader[Symbol.dispose]();
+    });
     response.on('error', () => {}); // a write after the reader left; 'close' follows and says all there is to say
   });
 }

@@ -288,6 +288,37 @@ test('of 500 idle streams 200 are served; the others are told why, and everythin
 });
 
 /** A stream under a clock that stands still, and one reader whose far end the test plays. */
+test('B5 given 200 readers without a token, token holders and the owner-only socket are served, as many of each', async () => {
+  await using rig = await statusRig();
+  rig.join('ada');
+  const sockets: Socket[] = [];
+  const status = (to: number | string, headers: readonly string[]): Promise<number> => {
+    const socket = typeof to === 'number' ? connect(to, '127.0.0.1') : connect(to);
+    sockets.push(socket);
+    socket.on('error', () => {}); // those that are refused are closed
+    socket.write(`GET /api/v1/stream HTTP/1.1\r\n${headers.join('\r\n')}\r\nConnection: close\r\n\r\n`);
+    return new Promise((resolve) =>
+      socket.once('data', (chunk) => resolve(Number(/^HTTP\/1\.1 (\d+)/.exec(String(chunk))?.[1]))),
+    );
+  };
+  const tcp = `Host: 127.0.0.1:${rig.port}`;
+  const many = async (ask: () => Promise<number>): Promise<string> => {
+    const all = await Promise.all(Array.from({ length: 201 }, ask));
+    return `${all.filter((code) => code === 200).length} of ${all.length}`;
+  };
+  try {
+    assert.equal(await many(() => status(rig.port, [tcp])), '200 of 201');
+    assert.equal(await many(() => status(rig.port, [tcp, `Authorization: Bearer ${TOKEN}`])), '200 of 201');
+    assert.equal(await many(() => status(rig.socketPath, ['Host: localhost'])), '200 of 201');
+    const refused = await fetch(`http://127.0.0.1:${rig.port}/api/v1/stream`);
+    const { error } = (await refused.json()) as { error: { message: string; next: string } };
+    assert.match(error.message, /200 streams without the token are open/);
+    assert.match(error.next, /close one, send the token/);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+});
+
 function still(full = false) {
   let tell: (rows: readonly OutboxRow[]) => void = () => {};
   const clock = fakeClock();

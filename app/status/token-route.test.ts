@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import type { Log } from '../../core/ports/index.ts';
+import { needs } from '../../test/kit/require.ts';
 import { raw, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 
 const warned: string[] = [];
@@ -74,20 +77,43 @@ describe('a one-time link', () => {
     assert.equal(good.status, 200, 'and none of these used it up');
   });
 
-  test('can not be guessed on and on: 429 with when to come back', async () => {
-    await using other = await statusRig();
-    const ask = () =>
+  test('B3 given a flood of wrong codes, a good one works at once, and the log has one line of the wrong ones', async () => {
+    const lines: string[] = [];
+    await using other = await statusRig({ log: { ...log, warn: (line) => void lines.push(line) } });
+    const ask = (code: string) =>
       fetch(`http://127.0.0.1:${other.port}/api/v1/token`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
-        body: '{"code":"guess"}',
+        body: JSON.stringify({ code }),
       });
-    const answers = [];
-    for (let i = 0; i < 12; i += 1) answers.push(await ask());
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [...Array(10).fill(403), 429, 429],
-    );
-    assert.match(answers.at(-1)?.headers.get('retry-after') ?? '', /^[1-6]$/);
+    const code = codeOf(other.server.onceLink(null));
+    for (let i = 0; i < 50; i += 1) assert.equal((await ask(`guess ${i}`)).status, 403);
+    const answer = await ask(code);
+    assert.deepEqual([answer.status, await answer.json()], [200, { token: TOKEN }]);
+    assert.equal(lines.filter((line) => /code was wrong/.test(line)).length, 1, lines.join('\n'));
+  });
+
+  test('B1 given a good code, another user of the machine is refused and uses nothing up', async (t) => {
+    if (
+      needs(t, process.getuid?.() === 0 ? null : 'only root can run a process of another user: run the tests as root')
+    )
+      return;
+    const code = codeOf(rig.server.onceLink(null));
+    for (const host of ['127.0.0.1', '::1']) {
+      const stolen = await handInAs(65_534, host, code);
+      assert.match(stolen, /^403 .*"another-user".*next.*log in as the user who runs Hivebar/s, host);
+      assert.ok(!stolen.includes(TOKEN));
+    }
+    assert.match(await handInAs(0, '::1', code), /^200 /, 'and its owner is not');
   });
 });
+
+/** Hands in a code as a process of this user; the status and the body. */
+async function handInAs(uid: number, host: string, code: string): Promise<string> {
+  const at = `http://${host.includes(':') ? `[${host}]` : host}:${rig.port}/api/v1/token`;
+  const script = `fetch('${at}', {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ code: '${code}' }),
+  }).then(async (answer) => console.log(answer.status, await answer.text()))`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { uid, gid: uid, cwd: '/' });
+  return stdout;
+}

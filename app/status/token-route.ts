@@ -1,27 +1,46 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Log } from '../../core/ports/index.ts';
 import { answerJson } from './answer.ts';
 import type { OnceCodes } from './once.ts';
 import { Refusal } from './problem.ts';
 import { tokenBody } from './queries.ts';
 
+export interface TokenRouteNeeds {
+  readonly once: OnceCodes;
+  readonly token: string;
+  /** Whether another user of the machine holds the far end of the connection. */
+  readonly isStranger: (request: FastifyRequest) => boolean;
+  readonly log: Log;
+}
+
+/** A code and the JSON around it have less. */
+const BODY_LIMIT = 1024;
+
 /** `POST /api/v1/token`: the code of a one-time link for the token. It asks for no token, since it is how to get one. */
-export function tokenRoute(app: FastifyInstance, once: OnceCodes, token: string, log: Log): void {
-  app.post('/api/v1/token', { config: { tellsNothing: true } }, async (request, reply) => {
-    const redeemed = once.redeem(tokenBody(request.body).code);
-    switch (redeemed.is) {
+export function tokenRoute(app: FastifyInstance, { once, token, isStranger, log }: TokenRouteNeeds): void {
+  const warned = new Set<string>();
+  /** Anybody may hand in wrong codes as fast as they like: the log has each kind of refusal once. */
+  const warnOnce = (line: string): void => {
+    if (warned.has(line)) return;
+    warned.add(line);
+    log.warn(`${line}; further ones are not logged`);
+  };
+  const options = { bodyLimit: BODY_LIMIT, config: { tellsNothing: true } } as const;
+  app.post('/api/v1/token', options, async (request, reply) => {
+    if (isStranger(request)) {
+      warnOnce('a one-time code was handed in by another user of this machine, and refused');
+      const next = 'log in as the user who runs Hivebar, or give the page the token of its run directory';
+      throw new Refusal(403, 'another-user', 'the connection belongs to another user of this machine', next);
+    }
+    switch (once.redeem(tokenBody(request.body).code)) {
       case 'good':
         return answerJson(reply, { token });
-      case 'limited': {
-        const { seconds } = redeemed;
-        void reply.header('Retry-After', seconds);
-        throw new Refusal(429, 'too-many-codes', 'too many wrong codes were tried', `try again in ${seconds} s`);
-      }
       case 'again':
         // by who opened the link once more, or after somebody else had read it: its owner should know
-        log.warn('a one-time link was used a second time and refused');
+        warnOnce('a one-time link was used a second time and refused');
         throw refused('this link was used already');
       case 'bad':
+        warnOnce('a one-time code was wrong or older than a minute, and refused');
         throw refused('this link is no longer good, or never was');
     }
   });

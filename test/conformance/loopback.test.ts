@@ -317,7 +317,7 @@ describe('slow clients', () => {
   test('are cut with 408 when their time is over, whatever they dribble; others are served', {
     timeout: 20_000,
   }, async () => {
-    const patience = { headers: 200, request: 400, idle: 200, check: 50 };
+    const patience = { headers: 200, request: 400, idle: 200, drain: 400, check: 50 };
     const server = frontServer(
       () => ({ is: 'loopback', port }),
       {

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Desktop, desktopMissing, poll, type Shown, skipUnless, startDesktop } from '../kit/desktop/index.ts';
-import { pushedTo, type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
+import { pushedTo, REDIRECTED, type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 
 const skip = skipUnless(desktopMissing());
 const DAEMON = { dest: 'org.freedesktop.Notifications', path: '/org/freedesktop/Notifications' } as const;
@@ -31,7 +31,7 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
   before(async () => {
     desktop = await startDesktop({ host: 'none', notify: 'none' });
     script('menu', `tee '${at('offered')}' | grep -m1 -F "$(cat '${at('choice')}')"`);
-    script('xdg-open', `printf '%s\\n' "$1" >> '${at('opened')}'`);
+    script('xdg-open', `${REDIRECTED}printf '%s\\n' "$1" >> '${at('opened')}'`);
     writeFileSync(
       at('dunstrc'),
       `[global]\n    dmenu = ${at('menu')}\n    idle_threshold = 0\n    sort = no\n    markup = full\n[urgency_normal]\n    timeout = 0\n`,

@@ -193,6 +193,12 @@ function textOrNone(path: string): string {
   }
 }
 
+/**
+ * For a stand-in of a browser: an address that came in a redirect file is read from there, as a browser does.
+ */
+export const REDIRECTED = `case "$1" in file://*) set -- "$(sed -n 's/.*content="0;url=\\(.*\\)">$/\\1/p' "\${1#file://}" | sed 's/&amp;/\\&/g')";; esac
+`;
+
 /** A program that writes its arguments down, one a line, and ends well; `PATH` finds it first. */
 export interface StandIn {
   readonly env: Readonly<Record<string, string>>;
@@ -204,7 +210,7 @@ export function standIn(home: TrayHome, name: string, path: string = process.env
   const record = join(folder, `${name}.said`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(record, '');
-  writeFileSync(join(folder, name), `#!/bin/sh\nprintf '%s\\n' "$@" >>'${record}'\n`, { mode: 0o700 });
+  writeFileSync(join(folder, name), `#!/bin/sh\n${REDIRECTED}printf '%s\\n' "$@" >>'${record}'\n`, { mode: 0o700 });
   return {
     env: { PATH: `${folder}${delimiter}${path}` },
     get said() {

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import type { Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { statusRig, TOKEN } from '../../test/kit/status-rig.ts';
+import { until } from '../../test/kit/until.ts';
+import { type Behind, frontServer } from './front.node.ts';
+
+const PATIENCE = { headers: 200, request: 400, idle: 200, drain: 300, check: 50 };
+const LARGE = Buffer.alloc(16 * 1024 * 1024, 'x');
+
+let held = 0;
+
+/** What is behind the guard here: `/hold` is never answered, `/large` is, with more than a connection takes unread. */
+const BEHIND: Behind = {
+  handle: ({ url, headers }, response, { trust }) => {
+    if (headers.authorization !== undefined) trust();
+    if (url === '/hold') held += 1;
+    else response.end(url === '/large' ? LARGE : 'ok');
+  },
+  upgrade: () => {
+    throw new Error('nothing is upgraded here');
+  },
+};
+
+async function listening(t: { after(end: () => void): void }) {
+  const server: Server = frontServer(() => ({ is: 'loopback', port }), BEHIND, PATIENCE);
+  const sockets: Socket[] = [];
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    server.closeAllConnections();
+  });
+  return {
+    /** A client that never closes its side by itself. */
+    open(bytes: string): Socket {
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+      sockets.push(socket);
+      socket.on('error', () => {}); // it may be cut
+      if (bytes !== '') socket.write(bytes.replace('HOST', `Host: 127.0.0.1:${port}`));
+      return socket;
+    },
+    ask: (headers: Record<string, string> = {}) => fetch(`http://127.0.0.1:${port}/`, { headers }),
+    count: () =>
+      new Promise<number>((resolve, reject) =>
+        server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+      ),
+  };
+}
+
+for (const [what, bytes] of [
+  ['says nothing', ''],
+  ['never ends its headers', 'GET / HTTP/1.1\r\nX-a: '],
+  ['sends no HTTP', 'nonsense\r\n\r\n'],
+  ['never sends its body', 'POST / HTTP/1.1\r\nHOST\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{'],
+  ['is refused an upgrade', 'GET / HTTP/1.1\r\nHOST\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
+  ['is refused by the guard', 'GET / HTTP/1.1\r\nHost: evil.com\r\n\r\n'],
+  ['reads nothing of a large answer', 'GET /large HTTP/1.1\r\nHOST\r\n\r\n'],
+  ['asks for nothing more', 'GET / HTTP/1.1\r\nHOST\r\n\r\n'],
+] as const) {
+  test(`B2 a connection that ${what} is gone after its time, though its client never closes its side`, async (t) => {
+    const server = await listening(t);
+    const socket = server.open(bytes);
+    if (!bytes.includes('/large')) socket.resume();
+    else socket.pause();
+    await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+    let count = 1;
+    await until('the end of the connection', () => {
+      void server.count().then((now) => {
+        count = now;
+      });
+      return count === 0;
+    });
+  });
+}
+
+test('B2 given 512 connections, a new one is answered: the oldest that asks nothing gives way, a token holder never does', async (t) => {
+  const server = await listening(t);
+  const closed: string[] = [];
+  const opened = async (name: string, bytes: string): Promise<void> => {
+    const socket = server.open(bytes).resume();
+    socket.once('end', () => closed.push(name));
+    socket.once('error', () => closed.push(name));
+    await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+  };
+  await opened('token', 'GET /hold HTTP/1.1\r\nHOST\r\nAuthorization: Bearer x\r\n\r\n');
+  await opened('oldest', 'GET /hold HTTP/1.1\r\nHOST\r\n\r\n');
+  await opened('second', 'GET /hold HTTP/1.1\r\nHOST\r\n\r\n');
+  for (let i = 0; i < 509; i += 1) await opened('busy', 'GET /hold HTTP/1.1\r\nHOST\r\n\r\n');
+  await opened('silent', '');
+  assert.equal(await server.count(), 513);
+  for (const gone of ['silent', 'silent,oldest', 'silent,oldest,second']) {
+    assert.equal(await (await server.ask({ connection: 'close' })).text(), 'ok');
+    await until(
+      () => `${gone}, only ${closed.join()}`,
+      () => closed.join() === gone,
+    );
+    const before = held;
+    await opened('late', 'GET /hold HTTP/1.1\r\nHOST\r\n\r\n');
+    await until('its request', () => held > before);
+  }
+});
+
+test('B2 given 600 silent connections, page, JSON, token and owner-only socket work', async () => {
+  await using rig = await statusRig();
+  const sockets: Socket[] = [];
+  try {
+    for (let i = 0; i < 600; i += 1) {
+      const socket = connect(rig.port, '127.0.0.1').on('error', () => {}); // it may be cut
+      sockets.push(socket);
+      await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+    }
+    const base = `http://127.0.0.1:${rig.port}`;
+    assert.equal((await fetch(`${base}/`)).status, 200);
+    assert.equal((await fetch(`${base}/status.json`)).status, 200);
+    const headers = { Authorization: `Bearer ${TOKEN}` };
+    assert.equal((await fetch(`${base}/api/inbox?persona=ada`, { headers })).status, 200);
+    const socket = connect(rig.socketPath);
+    socket.write('GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n');
+    const head = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))));
+    assert.match(head, /^HTTP\/1\.1 200/);
+    socket.destroy();
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+});

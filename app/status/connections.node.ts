@@ -1,0 +1,103 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** How long a client may take, in milliseconds; each is looked after within `check`. */
+export interface Patience {
+  /** For its headers, from the connection or the end of the request before. */
+  readonly headers: number;
+  /** For its whole request. */
+  readonly request: number;
+  /** Between two requests. */
+  readonly idle: number;
+  /** For taking an answer that is complete. */
+  readonly drain: number;
+  readonly check: number;
+}
+
+/** The connections of one listener. Those of token holders have a budget of their own. */
+export interface Connections {
+  /** Counts a new connection. Where the budget is used up, another gives way: one that asks nothing, the oldest first. */
+  add(socket: Socket): void;
+  begin(socket: Socket, response: ServerResponse): void;
+  /** Its client has shown a token. */
+  trust(socket: Duplex): void;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  readonly since: number;
+  /** Answers that are not over. */
+  readonly answers: Map<ServerResponse, { completeSince: number | null }>;
+  hasAsked: boolean;
+  isTrusted: boolean;
+}
+
+/** Connections of each kind. */
+const MOST = 512;
+/** An ended connection is destroyed after so long, whatever the far end does. */
+const LINGER_MS = 500;
+
+export function watchConnections(patience: Patience): Connections {
+  const open = new Map<Duplex, Connection>();
+  let sweeps: NodeJS.Timeout | null = null;
+
+  const sweep = (): void => {
+    const now = performance.now();
+    for (const { socket, since, answers, hasAsked } of open.values()) {
+      // The parser says 408 to it; one that is still there a moment later does not listen.
+      if (!hasAsked && now - since >= patience.headers + LINGER_MS) socket.destroy();
+      for (const [response, answer] of answers) {
+        if (!response.writableEnded) continue;
+        answer.completeSince ??= now;
+        if (now - answer.completeSince >= patience.drain) socket.destroy();
+      }
+    }
+  };
+  const makeRoom = (isTrusted: boolean): void => {
+    const all = [...open.values()].filter((connection) => connection.isTrusted === isTrusted);
+    if (all.length < MOST) return;
+    const silent = all.find(({ hasAsked }) => !hasAsked);
+    const idle = silent ?? all.find(({ answers }) => answers.size === 0);
+    const gone = idle ?? all[0];
+    if (gone === undefined) return;
+    open.delete(gone.socket);
+    gone.socket.destroy();
+  };
+
+  return {
+    add: (socket) => {
+      makeRoom(false);
+      open.set(socket, { socket, since: performance.now(), answers: new Map(), hasAsked: false, isTrusted: false });
+      sweeps ??= setInterval(sweep, patience.check).unref();
+      socket.once('close', () => {
+        open.delete(socket);
+        if (open.size > 0 || sweeps === null) return;
+        clearInterval(sweeps);
+        sweeps = null;
+      });
+    },
+    begin: (socket, response) => {
+      const connection = open.get(socket);
+      if (connection === undefined) return;
+      connection.hasAsked = true;
+      connection.answers.set(response, { completeSince: null });
+      response.once('close', () => connection.answers.delete(response));
+    },
+    trust: (socket) => {
+      const connection = open.get(socket);
+      if (connection === undefined || connection.isTrusted) return;
+      makeRoom(true);
+      connection.isTrusted = true;
+    },
+  };
+}
+
+/** Ends a connection with these last bytes. It is destroyed soon after, also where the far end never closes its side. */
+export function endSoon(socket: Duplex, bytes: string): void {
+  if (!socket.writable) return void socket.destroy();
+  socket.on('error', () => {}); // it left without its answer
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(cut));
+  socket.end(bytes);
+}

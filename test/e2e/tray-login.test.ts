@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
+import { browserFor, tabOf } from '../kit/browser.ts';
+import { trayHome } from '../kit/tray-process.ts';
+
+const BARE = ['--no-tray', '--no-notifications'];
+
+/** Until the page has kept the token. */
+async function loggedIn(page: Page, token: string): Promise<void> {
+  for (let tries = 0; tries < 1000; tries += 1) {
+    if ((await page.evaluate('Object.values({ ...localStorage }).join()')) === token) return;
+    await sleep(20);
+  }
+  assert.fail(`not logged in at ${page.url()}`);
+}
+
+test('B1 given Open status page, no argv has the code: the browser is led by a file that only its owner can read', async (t) => {
+  using home = trayHome();
+  const folder = join(home.home, 'browser');
+  const record = join(folder, 'argv');
+  mkdirSync(folder);
+  // What another user sees of a program: its command line, here with that of every process that has our home in it.
+  const script = `#!/bin/sh\ncat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' >'${record}.part'\nmv '${record}.part' '${record}'\n`;
+  writeFileSync(join(folder, 'xdg-open'), script, { mode: 0o700 });
+  await using tray = await home.start(BARE, { PATH: `${folder}:${process.env.PATH}`, DISPLAY: ':99' });
+  await tray.post('/api/v1/actions/page', {});
+  await tray.cli.until('the browser', () => existsSync(record));
+
+  const argv = readFileSync(record, 'utf8').split('\n');
+  const given = argv.find((arg) => arg.startsWith(pathToFileURL(home.at('run')).href)) ?? assert.fail(argv.join(' '));
+  const path = fileURLToPath(given);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert.equal(statSync(join(path, '..')).mode & 0o777, 0o700);
+  const code = /#once=([0-9a-f]{64})"/.exec(readFileSync(path, 'utf8'))?.[1] ?? assert.fail('no code in the file');
+  for (const secret of [code, tray.token]) assert.ok(!argv.some((arg) => arg.includes(secret)), 'a secret in an argv');
+
+  const browser = await browserFor(t);
+  if (browser === null) return;
+  try {
+    const complaints: string[] = [];
+    const page = await tabOf(await browser.newContext(), given, complaints);
+    await page.waitForURL(`${tray.url}/`);
+    await loggedIn(page, tray.token);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await browser.close();
+  }
+  await tray.stop();
+  assert.deepEqual(
+    readdirSync(home.at('run')).filter((name) => name.endsWith('.html')),
+    [],
+  );
+});
+
+test('B3 given a foreign page that moves the window it opened to a code, the page hands nothing in', async (t) => {
+  const browser = await browserFor(t);
+  if (browser === null) return;
+  using home = trayHome();
+  await using tray = await home.start(BARE);
+  const foreign = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<p>foreign'));
+  await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
+  try {
+    const context = await browser.newContext();
+    const handedIn: string[] = [];
+    context.on('request', (request) => {
+      if (request.url().endsWith('/api/v1/token')) handedIn.push(request.postData() ?? '');
+    });
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
+    const opening = context.waitForEvent('page');
+    await page.evaluate(`void (window.popup = window.open('${tray.url}/'))`);
+    const popup = await opening;
+    await popup.locator('#link[data-link="live"]').waitFor();
+    for (const move of [
+      `window.popup.location = '${tray.url}/#once=${'0'.repeat(64)}'`,
+      `window.popup.location.hash = '#once=${'1'.repeat(64)}'`,
+    ])
+      await page.evaluate(move).catch(() => {}); // where the browser refuses it, all the better
+    // The owner's own link in another tab is the proof that what was to come has come.
+    const url = await tray.post('/api/v1/actions/link', {});
+    const own = await context.newPage();
+    await own.goto((url as { result: { url: string } }).result.url);
+    await loggedIn(own, tray.token);
+    assert.equal(handedIn.length, 1, handedIn.join(' '));
+    assert.equal(new URL(popup.url()).hash, '', 'the window was not moved');
+  } finally {
+    await browser.close();
+    foreign.close();
+  }
+});
