@@ -25,6 +25,7 @@ test('F9 nothing makes directories with the recursive call of Node', () => {
 
 /** Each waits for a constant of some seconds at most. */
 const SHORT_TIMERS: readonly string[] = [
+  'app/status/connections.node.ts',
   'app/cli/daemon/exit.node.ts',
   'app/cli/doctor/hive.node.ts',
   'app/cli/doctor/leave-soon.node.ts',
