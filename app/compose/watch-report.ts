@@ -71,11 +71,18 @@ export function watchReport(log: Log, gone: AbortController, delivery: Rules['de
         open: () => inner.open(),
         async take(events, kept, signal) {
           const taken = await inner.take(events, kept, signal);
+          const { lost } = taken;
+          if (lost !== undefined)
+            logSkipped(
+              log,
+              persona,
+              events.filter((_, index) => lost.indexes.has(index)),
+            );
           if (taken.is === 'all') held.clear();
           if (taken.is === 'all' || signal.aborted) return taken;
           // Before the answer is heard, so that the cursor stays below what nobody read.
           if (taken.fault.code === 'reader-gone') gone.abort(taken.fault);
-          else if (delivery === 'at-most-once') sayingSkipped(log, persona, events.slice(taken.count));
+          else if (delivery === 'at-most-once') logSkipped(log, persona, events.slice(taken.count));
           else sayingHeld(log, persona, events.slice(taken.count), held);
           return taken;
         },
@@ -95,7 +102,7 @@ function sayingHeld(log: Log, persona: PersonaId, events: readonly Event[], held
   }
 }
 
-function sayingSkipped(log: Log, persona: PersonaId, events: readonly Event[]): void {
+function logSkipped(log: Log, persona: PersonaId, events: readonly Event[]): void {
   const ids = events.flatMap((event) => (isMail(event) ? [event.id] : []));
   if (ids.length > 0) log.warn(`${persona}: no event for mail ${ids.join(', ')}`);
 }

@@ -1,4 +1,5 @@
 import { Fault, faultOf, foldedName } from '../../core/model/index.ts';
+import { tryEachOnce } from '../../core/sinks/index.ts';
 import type { Persona } from '../../core/sources/index.ts';
 import type { Lock } from '../../core/state/index.ts';
 import {
@@ -145,7 +146,8 @@ function watchOpener(
     using cleanUp = new DisposableStack();
     if (lock !== null) cleanUp.use(lock);
     if (start.is === 'baseline') report.baseline(persona.id);
-    const sink = report.sink(persona.id, sinks.of(persona));
+    const target = sinks.of(persona);
+    const sink = report.sink(persona.id, plan.delivery === 'at-most-once' ? tryEachOnce(target) : target);
     const tail = await sink.open();
     const rules: Rules = {
       persona: anonymous ? null : persona.id,

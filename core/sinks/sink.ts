@@ -1,8 +1,19 @@
 import type { Event } from '../events/index.ts';
 import type { Fault } from '../model/index.ts';
 
-/** What a sink took: everything, or the first `count` events and then a failure. */
-export type Taken = { readonly is: 'all' } | { readonly is: 'stopped'; readonly count: number; readonly fault: Fault };
+/**
+ * What a sink took: everything, or the first `count` events and then a failure. `lost`: of these events some were tried
+ * once and will not be tried again.
+ */
+export type Taken =
+  | { readonly is: 'all'; readonly lost?: Lost }
+  | { readonly is: 'stopped'; readonly count: number; readonly fault: Fault; readonly lost?: Lost };
+
+/** Events that a sink was offered and did not take, by their index in the offer, and why the last of them failed. */
+export interface Lost {
+  readonly indexes: ReadonlySet<number>;
+  readonly fault: Fault;
+}
 
 /** What a sink already holds at start, so that a kill between sink and mark repeats nothing: `event_id`s of `new` events. */
 export interface Tail {

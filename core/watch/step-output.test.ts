@@ -66,6 +66,18 @@ describe('what the board is told', () => {
     assert.deepEqual(told?.is === 'told' && told.events.map(worded), ['armed(0)', 'new(1)']);
   });
 
+  test('A5 an event that was tried and lost is not told, and those behind it are', () => {
+    const rules: Rules = { ...RULES, delivery: 'at-most-once' };
+    const saved = { cursor: 0, state: 'UP', consecutive_failures: 0 } as const;
+    const begun = openWatch(at, { is: 'resume' }, saved, EMPTY_TAIL, rules);
+    const out = step(begun, { at, is: 'looked', look: lookOf(['1', '2', '3'], at) }, rules);
+    const lost = { indexes: new Set([1]), fault: REFUSED };
+    const after = step(out.state, { at, is: 'taken', taken: { is: 'all', lost } }, rules);
+    const [told] = after.facts;
+    assert.deepEqual(told?.is === 'told' && told.events.map(worded), ['armed(0)', 'new(2)', 'new(3)']);
+    assert.equal(after.kept.cursor, 3);
+  });
+
   test('reach: unseen, up, failing, down at the threshold, up again', () => {
     let state = openWatch(at, { is: 'baseline' }, null, EMPTY_TAIL, { ...RULES, alertAfter: 2 });
     const seen = [state.reach.is as string];

@@ -78,7 +78,9 @@ function taken(state: WatchState, at: Instant, answer: Taken, rules: Rules): Out
   const count = answer.is === 'all' ? offer.events.length : answer.count;
   const settled = settle(state, offer, rules.delivery === 'at-most-once' ? offer.events.length : count);
   const facts: Fact[] = [];
-  if (count > 0) facts.push({ is: 'told', at, persona, events: offer.events.slice(0, count) });
+  const { lost } = answer;
+  const told = offer.events.filter((_, index) => index < count && lost?.indexes.has(index) !== true);
+  if (told.length > 0) facts.push({ is: 'told', at, persona, events: told });
   if (answer.is === 'stopped') facts.push({ is: 'held', at, persona, fault: answer.fault });
   return { state: settled, offer: [], kept: savedOf(settled), facts, save: offer.save, more: false };
 }

@@ -102,7 +102,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       return;
     }
     const taken = await (taking ?? sink.take(out.offer, out.kept, abort));
-    settled?.(taken.is === 'all' ? out.offer.length : taken.count);
+    settled?.((taken.is === 'all' ? out.offer.length : taken.count) - (taken.lost?.indexes.size ?? 0));
     if (taken.is === 'all') lastKept = out.kept;
     refusals = taken.is === 'all' ? 0 : refusals + 1;
     retryAt = taken.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + retryDelay(refusals);

@@ -304,7 +304,7 @@ describe('a full disk', { concurrency: 2 }, () => {
       () => files.mail(events('ada')).length === 1 && files.mail(events('bo')).length === 1,
     );
     assert.deepEqual([...files.mail(events('ada')), ...files.mail(events('bo'))], ids);
-    assert.match(cli.stderr, /events\.ada\.ndjson takes events again/);
+    await cli.says(/events\.ada\.ndjson takes events again/);
   });
 });
 
@@ -434,3 +434,45 @@ function tinyDisk(files: Scratch): TinyDisk {
     },
   };
 }
+
+test('F7 a record that cannot be rendered is told with a placeholder, and no record behind it waits', async () => {
+  using files = scratch();
+  await using hive = await fakeHive({ personas: ['ada'], pending: 'absent' });
+  await using cli = watch(hive, ['--state-file', files.at('hive.json')]);
+  await cli.event('armed');
+  const deep = '['.repeat(5000) + ']'.repeat(5000);
+  const row = (id: number, content: string): string =>
+    `{"id":${id},"from":"river","created":"c","read":false,"content":${content}}`;
+  const result = [row(1, '"before"'), row(2, deep), row(3, `{"a":${deep}}`), row(4, '"behind"')];
+  hive.fail({ is: 'body', body: `{"result":[${result.join()}]}` }, { endpoint: 'inbox' });
+  await cli.event('new', ({ id }) => id === 4);
+  const placeholder = '(a value that is nested too deeply to be shown)';
+  const told = cli.events.flatMap(({ event, content }) => (event === 'new' ? [content] : []));
+  assert.deepEqual(told, ['before', placeholder, placeholder, 'behind']);
+  assert.ok(!names(cli).includes('alert'));
+});
+
+for (const args of [[], ['--delivery', 'at-least-once']]) {
+  test(`F7 the same, first of an inbox and with ${args[1] ?? 'the default delivery'}: it is up from the start`, async () => {
+    await using hive = await fakeHive({ personas: ['ada'], pending: 'absent' });
+    const deep = `{"id":1,"from":"river","created":"c","read":false,"content":${'['.repeat(5000) + ']'.repeat(5000)}}`;
+    hive.fail({ is: 'body', body: `{"result":[${deep}]}` }, { endpoint: 'inbox' });
+    await using cli = watch(hive, ['--persona', 'ada', '--seed-at', '0', ...args]);
+    const told = await cli.event('new');
+    assert.deepEqual([told.id, names(cli)], [1, ['armed', 'new']]);
+  });
+}
+
+test('A5 a command that fails for one mail of a batch is tried for each: only that one is lost, and named', async () => {
+  using files = scratch();
+  await using hive = await fakeHive({ personas: ['ada'] });
+  const exec = `echo "$KIJITOMON_EVENT$KIJITOMON_ID" >> ${files.at('log')}; test "$KIJITOMON_EVENT$KIJITOMON_ID" != new1`;
+  const args = ['--emit', 'exec-per-event', '--exec', exec, '--state-file', files.at('hive.json')];
+  await using cli = watch(hive, [...args, '--seed-at', '0', '--persona', 'ada']);
+  for (let mail = 0; mail < 3; mail += 1) hive.deliver('ada');
+  await cli.until('each is tried', () => files.text('log').includes('new3'));
+  assert.deepEqual(files.text('log').match(/new\d/g), ['new1', 'new2', 'new3']);
+  await cli.says(/no event for mail/);
+  assert.deepEqual(cli.stderr.match(/no event for mail.*/g), ['no event for mail 1']);
+  await until('the cursor is behind all', () => files.json('hive.ada.json')?.cursor === 3);
+});

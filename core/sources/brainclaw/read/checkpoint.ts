@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { formatJson } from '../../text.ts';
 import { identityOf } from './cursor.ts';
 import type { Entity } from './projection.ts';
 import { type Fields, isCount, isObject, type JournalRecord } from './record.ts';
@@ -67,16 +68,15 @@ function manifestAt(files: ReadFiles, directory: string, name: string, projectId
   if (typeof manifest === 'string') return manifest;
   if (!isObject(manifest.value)) return 'is no object';
   const { schema_version, store_id, head_seq, head_identity, snapshot_sha256, entity_count } = manifest.value;
-  if (schema_version !== 1) return `has schema_version ${JSON.stringify(schema_version)}, not 1`;
-  if (store_id !== projectId || projectId === null) return `is of store ${JSON.stringify(store_id)}, not ${projectId}`;
+  if (schema_version !== 1) return `has schema_version ${formatJson(schema_version)}, not 1`;
+  if (store_id !== projectId || projectId === null) return `is of store ${formatJson(store_id)}, not ${projectId}`;
   if (!isCount(head_seq) || head_seq !== Number(MANIFEST.exec(name)?.[1])) return 'has another head_seq than its name';
   const snapshot = jsonAt(files, join(directory, name.replace('.manifest.', '.snapshot.')));
   if (typeof snapshot === 'string') return `its snapshot ${snapshot}`;
   if (snapshot.sha256 !== snapshot_sha256) return 'its snapshot has another hash than it says';
   const items = itemsOf(snapshot.value);
   if (items === null) return 'its snapshot has an entry that is no item';
-  if (items.length !== entity_count)
-    return `its snapshot has ${items.length} items, not ${JSON.stringify(entity_count)}`;
+  if (items.length !== entity_count) return `its snapshot has ${items.length} items, not ${formatJson(entity_count)}`;
   const isAnchor = (record: JournalRecord): boolean => record.seq === head_seq && identityOf(record) === head_identity;
   return { name, seq: head_seq, isAnchor, items };
 }

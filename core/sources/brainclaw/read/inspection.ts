@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { formatJson } from '../../text.ts';
 import { type Violation, violationsOf } from './ledger.ts';
 import type { Applied, JournalListener } from './listener.ts';
 import type { JournalRecord } from './record.ts';
@@ -137,5 +138,5 @@ function put<T>(cases: Bag<T>, one: T): void {
 }
 
 function digestOf(record: JournalRecord): string {
-  return createHash('sha256').update(JSON.stringify(record)).digest('base64');
+  return createHash('sha256').update(formatJson(record)).digest('base64');
 }

@@ -29,6 +29,14 @@ const why = (json: string): string => {
   return read.is === 'refused' ? read.why : read.is;
 };
 
+test('F7 a message whose fields are nested too deeply is refused by itself, in words', () => {
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  for (const key of ['type', 'status']) {
+    const json = message({ [key]: 'DEEP' }).replace('"DEEP"', deep);
+    assert.match(why(json), new RegExp(`^has ${key} \\(a value that is nested too deeply to be shown\\), not one of`));
+  }
+});
+
 describe('brainclaw check 7: agent mail', () => {
   test('is counted as the reference counts it, bad files too', () => {
     using store = brainclaw();

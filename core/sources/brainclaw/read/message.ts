@@ -1,3 +1,4 @@
+import { formatJson } from '../../text.ts';
 import { type Fields, isObject } from './record.ts';
 
 const TYPES = ['assign', 'review', 'rfc', 'info', 'reply'] as const;
@@ -43,10 +44,10 @@ export function messageOf(json: string, shorten: (text: string) => string): Mess
   const wrong = NEEDED.find((key) => !isSaid(fields[key]));
   if (wrong !== undefined) return refused(`has no ${wrong}`);
   const type = TYPES.find((one) => one === fields.type);
-  if (type === undefined) return refused(`has type ${JSON.stringify(fields.type)}, not one of ${TYPES.join(', ')}`);
+  if (type === undefined) return refused(`has type ${formatJson(fields.type)}, not one of ${TYPES.join(', ')}`);
   const status = STATUSES.find((one) => one === (fields.status ?? 'pending'));
   if (status === undefined)
-    return refused(`has status ${JSON.stringify(fields.status)}, not one of ${STATUSES.join(', ')}`);
+    return refused(`has status ${formatJson(fields.status)}, not one of ${STATUSES.join(', ')}`);
   const { id, from, to, text, requires_ack = false, created_at } = fields as Readonly<Record<string, string>>;
   if (typeof text !== 'string') return refused('has no text');
   if (typeof requires_ack !== 'boolean') return refused('has a requires_ack that is neither true nor false');

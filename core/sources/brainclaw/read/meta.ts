@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { formatJson } from '../../text.ts';
 import { isCount, isObject } from './record.ts';
 import { type ReadFiles, readFile } from './shelf.ts';
 
@@ -32,7 +33,7 @@ export function readMeta(files: ReadFiles, directory: string): MetaRead {
   }
   if (!isObject(value)) return { is: 'refused', why: 'is no object' };
   const { next_seq, active_segment, entity_revs } = value;
-  if (!isCount(next_seq)) return { is: 'refused', why: `has next_seq ${JSON.stringify(next_seq)}` };
+  if (!isCount(next_seq)) return { is: 'refused', why: `has next_seq ${formatJson(next_seq)}` };
   const revisions = new Map<string, number>();
   if (isObject(entity_revs)) {
     for (const [id, revision] of Object.entries(entity_revs)) if (isCount(revision)) revisions.set(id, revision);

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { Fault } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
+import { formatJson } from '../../text.ts';
 import { gardenFault } from '../fault.ts';
 import { BACKENDS, type Backend, CAPABILITIES, type Capability, type WakeMode } from './backends.ts';
 import { described, fieldsOf, objectIn, onlyKeys, textIn } from './fields.ts';
@@ -56,7 +57,7 @@ export function driftIn(capabilities: Capabilities): readonly string[] {
   return BACKENDS.flatMap((backend) =>
     ENTRY_KEYS.flatMap((key) => {
       const [said, builtIn] = [capabilities[backend][key], CAPABILITIES[backend][key]];
-      return said === builtIn ? [] : [`${backend}.${key} is ${JSON.stringify(said)}, here ${JSON.stringify(builtIn)}`];
+      return said === builtIn ? [] : [`${backend}.${key} is ${formatJson(said)}, here ${formatJson(builtIn)}`];
     }),
   );
 }

@@ -46,3 +46,10 @@ test('NUL is removed and a lone surrogate replaced, in every text (trap 8)', () 
     read: false,
   });
 });
+
+test('F7 a value that nobody can write as JSON is a placeholder, in every text', () => {
+  const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
+  const row = trimmed({ id: 1, fields: { from: deep, created: { at: deep }, content: { a: deep } } }, 220);
+  const placeholder = '(a value that is nested too deeply to be shown)';
+  assert.deepEqual([row.from, row.created, row.content], [placeholder, placeholder, placeholder]);
+});

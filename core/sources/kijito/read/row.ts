@@ -1,5 +1,5 @@
 import type { Row } from '../../source.ts';
-import { cleaned, cut } from '../../text.ts';
+import { cleaned, cut, formatJson } from '../../text.ts';
 import type { WireRow } from './page.ts';
 
 /**
@@ -16,8 +16,8 @@ export function trimmed({ id, fields }: WireRow, contentChars: number | null): R
   };
 }
 
-/** Text is itself, nothing is nothing, anything else is its JSON (D18). */
+/** Text is itself, nothing is nothing, anything else is its JSON (D18), or a placeholder. */
 function cleanText(value: unknown): string {
-  const text = typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
+  const text = typeof value === 'string' ? value : value === null || value === undefined ? '' : formatJson(value);
   return cleaned(text);
 }
