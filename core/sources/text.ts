@@ -17,6 +17,6 @@ export function formatJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? '';
   } catch {
-    return UNREADABLE;
+    return UNREADABLE; // JSON that was parsed can fail for nothing but its depth
   }
 }
