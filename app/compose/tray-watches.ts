@@ -57,6 +57,8 @@ export interface TrayWatchesOptions {
   readonly settling: () => boolean;
 }
 
+/** What every hive calls itself in events: ids of its messages only rise. */
+const KIJITO_INBOX = 'kijito-inbox';
 const LOOKS_AT_ONCE = 32;
 /** Messages of former runs that are shown. */
 const RECALLED = 5;
@@ -103,7 +105,12 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     const ours = kept !== null && isDeepStrictEqual(kept.identity, JSON.parse(JSON.stringify(identity)));
     if (kept !== null && !ours)
       machine.log.warn(`${persona.id}: its kept position belongs to another inbox; it starts at the newest message`);
-    const saved = ours ? kept : null;
+    const toldOnly = kept === null ? (outbox.newestIds().get(persona.id) ?? 0) : 0;
+    // The store lost its checkpoint and the event file still says what was told: a log goes on behind that.
+    const isLog = source.kind === KIJITO_INBOX && !hive.isLocal;
+    const fromFile: Saved | null =
+      isLog && toldOnly > 0 ? { cursor: toldOnly, state: 'UP', consecutive_failures: 0 } : null;
+    const saved = ours ? kept : fromFile;
     const rules: Rules = {
       persona: persona.id,
       address: persona.address,

@@ -35,6 +35,7 @@ import type { Machine } from './machine.ts';
 import { prismOf } from './prism.ts';
 import { prismPlaces } from './prism-places.node.ts';
 import { keepQuietHours } from './quiet-hours.ts';
+import { reconcileStore } from './reconcile-store.ts';
 import { keepRelay } from './relay.ts';
 import { type Surfaces, startSurfaces } from './surfaces.ts';
 import { toldEarly } from './told-early.ts';
@@ -110,12 +111,17 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   const { primary, isFirstRun } = await primaryOf(file, stopping);
   if (isFirstRun && primary.is === 'local') await greet(local, (id) => eventFilePath(directory, stemOf(id)));
   const run = random.hex(8);
-  const kept = outbox.allKept();
   using wakefulness = watchGaps(clock);
   const { settling } = wakefulness;
   const garden = gardenOf(settings, withoutToken(stopping));
   const prism = prismOf(join(dirs.state, 'daemons'), prismPlaces(machine.env), stopping, board.put, local.hints);
   const hives = [...hivesOf(primary, settings, local, stopping), ...(garden === null ? [] : [garden.hive]), prism.hive];
+  const ownHive = hives.find(({ isLocal }) => isLocal);
+  if (ownHive !== undefined) {
+    const { contentChars } = settings;
+    reconcileStore({ db, local, hive: ownHive, outbox, state: dirs.state, contentChars, machine: stopping });
+  }
+  const kept = outbox.allKept();
   const watch = (hive: WatchedHive, its: Machine, known: ReadonlyMap<string, Kept>): TrayWatches =>
     trayWatches({ hive, settings, outbox, directory, kept: known, board, machine: its, run, settling });
   const watches = hives.map((hive) => watch(hive, stopping, kept));

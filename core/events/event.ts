@@ -72,6 +72,14 @@ export type Event =
       readonly unread_held: number | 'unknown';
       readonly reason: string;
     })
+  /** The store went back: events after that one are known from the event file alone, and what came then may be lost. */
+  | (Common & {
+      readonly event: 'gap';
+      readonly reason: 'store-went-back';
+      readonly after: string | null;
+      /** The highest message id that was told before. */
+      readonly cursor_at: number;
+    })
   | (Common & { readonly event: 'state_corrupt'; readonly armed_at: number; readonly reason: string });
 
 /** An observation that is no outage (Kijito contract b). `reason` tells these apart from `unreachable`. */

@@ -1,4 +1,5 @@
 export { unreadByPriority } from './by-priority.ts';
+export { type Continuity, openContinuity, type TrackedMail } from './continuity.ts';
 export {
   type Addressee,
   ITEM_TYPES,

@@ -206,6 +206,8 @@ export function worded(event: Event): string {
       if (event.reason === 'unread-not-shown') return `hidden(${event.unread_not_shown} ${event.above_watermark})`;
       if (event.reason !== 'unreachable') return event.reason;
       return `alert(${event.consecutive_failures} ${event.seconds}s)`;
+    case 'gap':
+      return `gap(${event.cursor_at})`;
     case 'seed_ahead':
       return `seed_ahead(${event.seeded}>${event.current_max})`;
     case 'replay_capped':

@@ -204,11 +204,25 @@ describe('a file that is not as it was left', () => {
     const files = fakeFiles();
     life(tables(), files).journal.write([take(7)]);
     const db = tables();
+    const own = life(db, fakeFiles()).journal;
+    own.write([take(1)]);
+    own.fill();
     const { journal } = life(db, files);
-    assert.deepEqual(inTables(db), { seqs: [], kept: null });
-    journal.write([take(1)]);
-    journal.fill();
     assert.deepEqual(inTables(db).seqs, [1]);
+    journal.write([take(2)]);
+    journal.fill();
+    assert.deepEqual(inTables(db).seqs, [1, 2]);
+  });
+
+  test('a new database goes on where the lost one ended, whose journal is beside it', () => {
+    const files = fakeFiles();
+    life(tables(), files).journal.write([take(7)]);
+    const db = tables();
+    const { journal } = life(db, files);
+    assert.deepEqual(inTables(db).seqs, [7]);
+    journal.write([take(8)]);
+    journal.fill();
+    assert.deepEqual(inTables(db).seqs, [7, 8]);
   });
 
   for (const [what, make] of [

@@ -45,6 +45,8 @@ export interface EntryEvent {
  * everything on the disk.
  */
 export interface Journal extends Disposable {
+  /** Records are missing between the tables and those that were found: the database is an older one than the journal. */
+  readonly hasHole: boolean;
   /** Makes the entries durable with one flush. When it throws none of them is taken. @throws Fault `unwritable`, `no-space` */
   write(entries: readonly Entry[]): void;
   /** Brings the tables up to date; costs nothing when they are. Not within a transaction. @throws Fault `database`, `no-space` */
@@ -88,7 +90,10 @@ export function openJournal(options: JournalOptions): Journal {
   const { db, disk, clock, path } = options;
   const { files, log } = disk;
   const tables = tablesOf(db);
-  const { of, filled } = tables.standing();
+  const standing = tables.standing();
+  const { filled } = standing;
+  let { of } = standing;
+  let hasHole = false;
   const { fd, stat, created } = openForAppend(disk, path);
   let size = stat.size;
   /** Something may stand behind `size`. */
@@ -110,10 +115,20 @@ export function openJournal(options: JournalOptions): Journal {
     if (damaged > 0) {
       log.error(`${path}: ${damaged} records are damaged; what they held may never be told`);
     }
+    const owner = tables.isNew() ? (records.at(-1)?.of ?? of) : of;
+    if (owner !== of) adopt(owner);
     waiting = records.filter((record) => record.of === of && record.n > filled);
     n = waiting.at(-1)?.n ?? filled;
+    hasHole = waiting.length > 0 && waiting[0]?.n !== filled + 1;
     fill();
     if (size > 0) empty();
+  }
+
+  /** A database that has nothing goes on where the one that is lost ended. */
+  function adopt(owner: string): void {
+    log.info(`${db.path} is new, and ${path} has events of the one before: they are taken over`);
+    transaction(db, () => tables.setOwner(owner));
+    of = owner;
   }
 
   function cut(): void {
@@ -176,6 +191,7 @@ export function openJournal(options: JournalOptions): Journal {
     throw ioFault(error, path, 'unwritable');
   }
   return {
+    hasHole,
     write(entries) {
       const records = recordsOf(entries).map((some, i) => ({ of, n: n + 1 + i, entries: some }));
       const bytes = Buffer.from(records.map(lineOf).join(''));
@@ -211,6 +227,10 @@ export function openJournal(options: JournalOptions): Journal {
 /** What the journal reads and writes in the database. */
 function tablesOf(db: Database) {
   const standing = db.prepare<{ of: string; filled: number }>('SELECT id AS of, filled FROM journal');
+  const some = db.prepare<{ n: number }>(
+    'SELECT (SELECT count(*) FROM (SELECT 1 FROM outbox LIMIT 1)) + (SELECT count(*) FROM watches) AS n',
+  );
+  const owner = db.prepare('UPDATE journal SET id = ?');
   const filled = db.prepare('UPDATE journal SET filled = max(filled, ?)');
   // A mail that is there already is the same mail: nothing else may be passed over.
   const event = db.prepare(
@@ -228,6 +248,8 @@ function tablesOf(db: Database) {
       if (row === undefined) throw new Error('the table of the journal is empty');
       return row;
     },
+    isNew: (): boolean => some.get()?.n === 0,
+    setOwner: (of: string) => void owner.run(of),
     /** Within a transaction, which writes something in any case. */
     add(records: readonly Record[]): void {
       for (const { entries } of records) {

@@ -7,6 +7,7 @@ import type { Rotation } from './event-file.ts';
 import { type Entry, type EntryEvent, openJournal } from './journal.ts';
 import { changeOf, knownTable, type StoredSet } from './known.ts';
 import { createPublisher } from './publisher.ts';
+import { type Behind, reconcileEventFiles } from './reconcile.ts';
 import { type OutboxReader, type OutboxRow, openOutboxReader, publishedRows } from './rows.ts';
 import { OUTBOX_SCHEMA } from './schema.ts';
 import { createSyncer, type Retention } from './syncer.ts';
@@ -41,6 +42,12 @@ export interface Outbox<Kept extends object> extends OutboxReader, Disposable {
   kept(persona: PersonaId): Kept | null;
   /** The same for all personas in one query. @throws Fault `database` */
   allKept(): ReadonlyMap<PersonaId, Kept>;
+  /** Personas of whom the event file knew more than the database when this opened: the store went back. */
+  readonly behind: readonly Behind[];
+  /** The highest id of a mail that was told, by persona. */
+  newestIds(): ReadonlyMap<PersonaId, number>;
+  /** Says an event that no watch offers, without moving what a watch remembers. @throws Fault */
+  note(persona: PersonaId, stem: string, event: Event): void;
   /**
    * Calls `listener` with what was just committed, in order of `seq`. To replay and then go on live, subscribe first and
    * leave out of the replay's end, or of the live beginning, what the other has: both carry `seq`.
@@ -68,6 +75,7 @@ interface TakenEvent {
   readonly line: string;
 }
 
+const NOTHING_KEPT = 'null';
 const ALL: Taken = { is: 'all' };
 
 function stopped(error: unknown): Taken {
@@ -78,7 +86,8 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   const { db, disk, clock, clocks, directory, onBehind } = options;
   migrate(db, 'outbox', OUTBOX_SCHEMA);
   const journal = openJournal({ db, disk, clock, path: options.journal });
-  const { fill } = journal;
+  const { fill, hasHole } = journal;
+  const behind = reconcileEventFiles({ db, disk, directory, hasHole });
   const reader = openOutboxReader(db, fill);
   const rows = publishedRows(db, fill);
   const syncer = createSyncer({ rows, disk, clock, directory, retention: options.retention ?? RETENTION });
@@ -220,7 +229,17 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
     },
     allKept() {
       fill();
-      return new Map(keptOfAll.all().map((row) => [row.persona, parsed(row.persona, row.kept)]));
+      const all = keptOfAll.all().map((row) => [row.persona, parsed(row.persona, row.kept)] as const);
+      return new Map(all.filter((entry): entry is readonly [string, Kept] => entry[1] !== null));
+    },
+    behind,
+    newestIds: () => newest,
+    note(persona, stem, event) {
+      publisher.adopt(persona, stem);
+      fill();
+      const line = stamper(clocks.read())(event);
+      const events = [{ id: event.event_id, of: null, isMail: false, line }];
+      commit([{ persona, events, kept: keptOf.get(persona)?.kept ?? NOTHING_KEPT, known: null }]);
     },
     onTold(listener) {
       const entry = { tell: listener };
@@ -236,7 +255,9 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
     },
   };
 
-  function parsed(persona: PersonaId, text: string): Kept {
+  /** Null: it is known what was told, and no watch remembers anything yet. */
+  function parsed(persona: PersonaId, text: string): Kept | null {
+    if (text === NOTHING_KEPT) return null;
     try {
       const kept = JSON.parse(text) as Kept & { readonly known?: KnownSet };
       return kept.known === undefined ? kept : { ...kept, known: { ...kept.known, ...storedOf(persona) } };

@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { type Event, isMail, otherEventId } from '../../core/events/index.ts';
+import { type LocalHive, openContinuity, type TrackedMail } from '../../core/inbox/index.ts';
+import { type Instant, instantOfIso, isoOf, type PersonaId } from '../../core/model/index.ts';
+import type { Outbox } from '../../core/sinks/outbox/index.ts';
+import { type Database, readPrivate, stemOf } from '../../core/state/index.ts';
+import type { WatchedHive } from './hives.ts';
+import type { Machine } from './machine.ts';
+import type { Kept } from './tray-watches.ts';
+
+export interface ReconcileStoreOptions {
+  readonly db: Database;
+  readonly local: LocalHive;
+  /** The hive that Hivebar serves, as it is watched. */
+  readonly hive: Pick<WatchedHive, 'named'>;
+  readonly outbox: Pick<Outbox<Kept>, 'behind' | 'newestIds' | 'allKept' | 'lastMail' | 'note'>;
+  /** Where `follow/` is. */
+  readonly state: string;
+  readonly contentChars: number | null;
+  readonly machine: Pick<Machine, 'disk' | 'clock' | 'random' | 'log'>;
+}
+
+/** More than any outbox has of one persona after it was filled from its files. */
+const ALL = 1_000_000;
+const LONGEST_POSITION = 64 * 1024;
+const CUT = '\n[recovered from the event file: what came behind this is lost]';
+
+/** A persona of the local hive, and up to which id something outside the tables speaks of its messages. */
+interface Trace {
+  readonly persona: PersonaId;
+  readonly name: string;
+  /** The highest id that was told, or that a watch or follower stands at. */
+  readonly highest: number;
+  /** The highest id that a follower of its events stands at. */
+  readonly followed: number;
+  /** Its checkpoint is of another inbox that had its name before: ids are raised, but nothing went back. */
+  readonly isForeign: boolean;
+}
+
+/**
+ * At start, before anything is told: compares what the local hive gave with what was told of it. Whatever outside knows of a
+ * higher id than the tables do, the store went back: the next id is raised above all of them, messages that only an event
+ * file still has are put back, and each persona concerned gets one `gap`. Costs next to nothing when all is well.
+ *
+ * @throws Fault `database`
+ */
+export function reconcileStore(options: ReconcileStoreOptions): void {
+  const { db, local, outbox, machine } = options;
+  const { clock, random, log } = machine;
+  const continuity = openContinuity(db);
+  const before = continuity.lastId();
+  const traces = tracesOf(options);
+  const floor = Math.max(before, ...traces.map(({ highest }) => highest));
+  const ahead = traces.filter(({ highest, isForeign }) => highest > before && !isForeign);
+  const concerned = new Map<PersonaId, string | null>(outbox.behind.map(({ persona, after }) => [persona, after]));
+  for (const { persona } of ahead) if (!concerned.has(persona)) concerned.set(persona, null);
+  if (floor === before && concerned.size === 0) return;
+
+  const lost = ahead.flatMap((trace) => mailsAbove(trace, before, options));
+  const restored = continuity.restore(lost);
+  const moved = continuity.raise(floor, Math.max(0, ...lost.map(({ created }) => created)));
+  local.changedElsewhere();
+  if (concerned.size === 0) {
+    log.info(`the next message id is ${floor + 1}: an inbox of the same name had ids up to ${floor}`);
+    return;
+  }
+  const events = outbox.behind.reduce((sum, { events: n }) => sum + n, 0);
+  log.error(
+    `the store went back: ${db.path} is older than what was told of it (${[...concerned.keys()].join(', ')}). ` +
+      `The next message id is ${floor + moved + 1}; ${events} events and ${restored} messages were taken over from the event files` +
+      `${moved === 0 ? '' : `, ${moved} messages that came since have new ids`}; what else came after the backup is lost`,
+  );
+  const run = random.hex(8);
+  const at = isoOf(clock.now());
+  for (const [persona, after] of concerned) {
+    const event: Event = {
+      event: 'gap',
+      source: 'hivebar',
+      ts: at,
+      persona,
+      reason: 'store-went-back',
+      after,
+      cursor_at: outbox.newestIds().get(persona) ?? 0,
+      event_id: otherEventId(persona, 'gap', run, 1),
+      wake_class: 'diagnostic',
+    };
+    outbox.note(persona, stemOf(persona), event);
+  }
+}
+
+function tracesOf({ local, hive, outbox, state, machine }: ReconcileStoreOptions): readonly Trace[] {
+  const names = new Map(local.personas().map(({ name }) => [hive.named(name).id, name]));
+  const kept = outbox.allKept();
+  const newest = outbox.newestIds();
+  const positions = idsFollowed(join(state, 'follow'), machine);
+  const traces: Trace[] = [];
+  for (const persona of new Set([...newest.keys(), ...names.keys(), ...positions.keys()])) {
+    const checkpoint = kept.get(persona);
+    const identity = checkpoint?.identity;
+    const isOurs = Array.isArray(identity) && identity[0] === 'local';
+    // Without a checkpoint only the name tells whose it is: an id too high costs nothing, one too low a message.
+    const name = names.get(persona) ?? (isOurs ? String(identity[1]) : nameIn(persona, hive));
+    if (name === null) continue;
+    const followed = positions.get(persona) ?? 0;
+    const highest = Math.max(newest.get(persona) ?? 0, isOurs ? (checkpoint?.cursor ?? 0) : 0, followed);
+    traces.push({ persona, name, highest, followed, isForeign: checkpoint !== undefined && !isOurs });
+  }
+  return traces;
+}
+
+/** The name in the local hive whose persona this is; null when it can be none. */
+function nameIn(persona: PersonaId, hive: Pick<WatchedHive, 'named'>): string | null {
+  const bare = persona.replace(/^local-/, '');
+  return [persona, bare].find((name) => hive.named(name).id === persona) ?? null;
+}
+
+/** By persona: the highest message id in the positions that its followers keep. */
+function idsFollowed(folder: string, { disk }: Pick<Machine, 'disk'>): ReadonlyMap<PersonaId, number> {
+  const highest = new Map<PersonaId, number>();
+  const namesIn = (path: string): readonly string[] =>
+    disk.files.lstat(path)?.kind === 'directory' ? disk.files.readdir(path) : [];
+  const positions = namesIn(folder).flatMap((stem) =>
+    namesIn(join(folder, stem)).map((name) => join(folder, stem, name)),
+  );
+  for (const path of positions) {
+    if (!path.endsWith('.json')) continue;
+    try {
+      const text = Buffer.from(readPrivate(disk, path, LONGEST_POSITION) ?? []).toString('utf8');
+      const { persona, event_id: eventId } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+      if (typeof persona !== 'string' || typeof eventId !== 'string' || !eventId.startsWith(`${persona}:`)) continue;
+      const id = Number(/:(\d+)$/.exec(eventId)?.[1] ?? 0);
+      if (Number.isSafeInteger(id)) highest.set(persona, Math.max(highest.get(persona) ?? 0, id));
+    } catch (error) {
+      disk.log.info(`${path} says nothing of ids: ${String(error)}`);
+    }
+  }
+  return highest;
+}
+
+/** Messages above an id, from their events. */
+function mailsAbove(
+  { persona, name, followed }: Trace,
+  id: number,
+  { outbox, contentChars, machine }: ReconcileStoreOptions,
+): readonly TrackedMail[] {
+  return outbox.lastMail(persona, ALL).flatMap((event): TrackedMail[] => {
+    if (!isMail(event) || event.id <= id) return [];
+    const created: Instant = instantOfIso(event.created ?? '') ?? machine.clock.now();
+    const text = event.content ?? '';
+    const isCut = contentChars === null || [...text].length >= contentChars;
+    const isRead = event.self === true || event.id <= followed;
+    const content = isCut ? `${text}${CUT}` : text;
+    return [{ id: event.id, to: name, from: event.from ?? '?', content, created: Math.floor(created), isRead }];
+  });
+}

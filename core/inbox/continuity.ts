@@ -1,0 +1,74 @@
+import type { Instant } from '../model/index.ts';
+import { type Database, migrate, transaction } from '../state/index.ts';
+import { INBOX_SCHEMA } from './schema.ts';
+
+/** A message as its event told it, to be put back where the database has lost it. */
+export interface TrackedMail {
+  readonly id: number;
+  readonly to: string;
+  readonly from: string;
+  readonly content: string;
+  readonly created: Instant;
+  /** Its reader is known to have it. */
+  readonly isRead: boolean;
+}
+
+/**
+ * What is needed when the database is an older one than what was told of it: ids must not be given twice, and what only an
+ * event file still has is put back.
+ */
+export interface Continuity {
+  /** The highest id that was ever given, as far as the database knows. */
+  lastId(): number;
+  /** Puts these back under their ids, unless an id is taken. Returns how many. @throws Fault */
+  restore(mails: readonly TrackedMail[]): number;
+  /**
+   * Raises the next id above `floor`. What came after `since`, by its own time, got an id that may have been told for
+   * another message: it gets a new one. Returns how many those are. @throws Fault
+   */
+  raise(floor: number, since: Instant): number;
+}
+
+export function openContinuity(db: Database): Continuity {
+  migrate(db, 'inbox', INBOX_SCHEMA);
+  const last = db.prepare<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'");
+  const setLast = db.prepare("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'inbox'");
+  const addLast = db.prepare(
+    "INSERT INTO sqlite_sequence (name, seq) SELECT 'inbox', ? WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'inbox')",
+  );
+  const insert = db.prepare(`
+    INSERT INTO inbox (seq, persona, from_, priority, urgent, created, read_at, content)
+    VALUES (?, ?, ?, 2, 0, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`);
+  const given = db.prepare<{ seq: number }>('SELECT seq FROM inbox WHERE seq <= ? AND created > ? ORDER BY seq');
+  const move = db.prepare('UPDATE inbox SET seq = ?2 WHERE seq = ?1');
+  const moveAcks = db.prepare('UPDATE broadcast_acks SET seq = ?2 WHERE seq = ?1');
+  const touch = db.prepare(`
+    UPDATE personas SET last_id = max(last_id, ?1), rev = (SELECT max(rev) + 1 FROM personas)
+    WHERE name IN (SELECT persona FROM inbox WHERE seq = ?1 UNION SELECT persona FROM broadcast_acks WHERE seq = ?1)`);
+  const lastId = (): number => last.get()?.seq ?? 0;
+
+  return {
+    lastId,
+    restore(mails) {
+      const insertOne = ({ id, to, from, content, created, isRead }: TrackedMail): number =>
+        insert.run(id, to, from, created, isRead ? created : null, content).changes;
+      return transaction(db, () => mails.reduce((count, mail) => count + insertOne(mail), 0));
+    },
+    raise(floor, since) {
+      return transaction(db, () => {
+        addLast.run(floor);
+        const moved = given.all(floor, since);
+        setLast.run(floor);
+        let next = lastId();
+        for (const { seq } of moved) {
+          next += 1;
+          move.run(seq, next);
+          moveAcks.run(seq, next);
+          touch.run(next);
+        }
+        setLast.run(next);
+        return moved.length;
+      });
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import { join } from 'node:path';
+import { type Event, eventOf, isMail } from '../../events/index.ts';
+import { instantOfIso, type PersonaId } from '../../model/index.ts';
+import { type Database, type Disk, ioFault, openForRead, stemOf, transaction } from '../../state/index.ts';
+import { piecesFromEnd } from './pieces.ts';
+
+/** A persona whose event file holds events that the tables do not. */
+export interface Behind {
+  readonly persona: PersonaId;
+  readonly stem: string;
+  /** How many events were taken over from the file. */
+  readonly events: number;
+  /** The newest event that the tables had before; null for none. */
+  readonly after: string | null;
+}
+
+export interface ReconcileOptions {
+  readonly db: Database;
+  readonly disk: Disk;
+  readonly directory: string;
+  /** Records of the journal are missing before those that it holds: every file is compared as a whole. */
+  readonly hasHole: boolean;
+}
+
+const NAME = /^events\.(.+)\.ndjson$/;
+const ARCHIVE = /^\.(\d+)$/;
+
+/**
+ * Compares the end of each event file with the tables, and takes over what the tables lack. Everything was durable here
+ * before it stood in a file, so a line that is unknown here proves that the store went back: a backup was restored, or the
+ * database was lost or damaged. Mail that was told once is then known as told, and its id is not given again.
+ *
+ * Costs the last line of each file, and one statement.
+ *
+ * @throws Fault `database`
+ */
+export function reconcileEventFiles(options: ReconcileOptions): readonly Behind[] {
+  const { disk, directory, hasHole } = options;
+  const tables = tablesOf(options.db);
+  const behind: Behind[] = [];
+  for (const [stem, files] of filesIn(disk, directory)) {
+    const last = lastEventIn(disk, files);
+    const persona = last?.event.persona;
+    if (last === null || persona === undefined || stemOf(persona) !== stem) continue;
+    if (!hasHole && tables.seqOf(persona, last) !== null) continue;
+    const events = takeOver(options, tables, persona, files);
+    if (events !== null) behind.push({ persona, stem, ...events });
+  }
+  return behind;
+}
+
+interface Line {
+  readonly text: string;
+  readonly event: Event;
+}
+
+/** By stem: the paths of an event file and its archives, the newest first. */
+function filesIn(disk: Disk, directory: string): ReadonlyMap<string, readonly string[]> {
+  const names = namesIn(disk, directory);
+  const found = new Map<string, string[]>();
+  for (const name of names) {
+    const live = /^(events\..+\.ndjson)(\.\d+)?$/.exec(name);
+    const stem = NAME.exec(live?.[1] ?? '')?.[1];
+    if (stem !== undefined) found.set(stem, [...(found.get(stem) ?? []), name]);
+  }
+  const age = (name: string): number => Number(ARCHIVE.exec(name.slice(name.lastIndexOf('.ndjson') + 7))?.[1] ?? 0);
+  return new Map(
+    [...found].map(([stem, some]) => [
+      stem,
+      some.toSorted((a, b) => age(a) - age(b)).map((name) => join(directory, name)),
+    ]),
+  );
+}
+
+function namesIn({ files, log }: Disk, directory: string): readonly string[] {
+  try {
+    return files.lstat(directory) === null ? [] : files.readdir(directory);
+  } catch (error) {
+    log.warn(`event files are not compared with the database: ${ioFault(error, directory, 'unreadable').message}`);
+    return [];
+  }
+}
+
+function lastEventIn(disk: Disk, files: readonly string[]): Line | null {
+  for (const path of files) {
+    for (const line of linesFromEnd(disk, path)) return line;
+  }
+  return null;
+}
+
+/** Whole lines that are events, the newest first. What can not be read has none: its writer says what is wrong with it. */
+function* linesFromEnd(disk: Disk, path: string): Iterable<Line> {
+  let opened: ReturnType<typeof openForRead>;
+  try {
+    opened = openForRead(disk, path);
+  } catch (error) {
+    disk.log.info(`an event file can not be compared with the database: ${String(error)}`);
+    return;
+  }
+  if (opened === null) return;
+  try {
+    let isTorn = true;
+    for (const piece of piecesFromEnd(disk.files, opened.fd, opened.stat.size)) {
+      const text = isTorn ? '' : piece.toString('utf8');
+      isTorn = false;
+      const event = text === '' ? null : eventOf(text);
+      if (event !== null) yield { text, event };
+    }
+  } finally {
+    disk.files.close(opened.fd);
+  }
+}
+
+/**
+ * Rows of a persona stand in the order of its file. So all from the first line on that is unknown get new numbers, in that
+ * order, and behind them what no file has yet. Null: nothing is unknown.
+ */
+function takeOver(
+  { db, disk }: ReconcileOptions,
+  tables: ReturnType<typeof tablesOf>,
+  persona: PersonaId,
+  files: readonly string[],
+): Omit<Behind, 'persona' | 'stem'> | null {
+  const lines = files
+    .flatMap((path) => [...linesFromEnd(disk, path)])
+    .filter(({ event }) => event.persona === persona)
+    .reverse();
+  const known = lines.map((line) => tables.seqOf(persona, line));
+  // What stands before the first line that is known was deleted after its time.
+  const oldest = Math.max(
+    0,
+    known.findIndex((seq) => seq !== null),
+  );
+  const first = known.findIndex((seq, i) => i >= oldest && seq === null);
+  if (first === -1) return null;
+  const from = known[first - 1] ?? tables.published(persona);
+  const inFiles = new Set(known.filter((seq) => seq !== null));
+  transaction(db, () => {
+    const unpublished = tables.after(persona, from).filter(({ seq }) => !inFiles.has(seq));
+    let seq = tables.lastSeq();
+    tables.deleteAfter(persona, from);
+    let newest = 0;
+    for (const { text, event } of lines.slice(first)) {
+      seq += 1;
+      const id = 'id' in event && Number.isSafeInteger(event.id) ? event.id : 0;
+      newest = Math.max(newest, id);
+      tables.insert({
+        seq,
+        persona,
+        event_id: event.event_id,
+        is_mail: isMail(event) ? 1 : 0,
+        line: text,
+        at: Math.floor(instantOfIso(event.ts) ?? 0),
+      });
+    }
+    const published = seq;
+    for (const row of unpublished) {
+      seq += 1;
+      tables.insert({ ...row, seq });
+    }
+    tables.setStanding(persona, published, newest);
+  });
+  const after = first === 0 ? null : (lines[first - 1]?.event.event_id ?? null);
+  return { events: known.slice(first).filter((seq) => seq === null).length, after };
+}
+
+interface Row {
+  readonly seq: number;
+  readonly persona: PersonaId;
+  readonly event_id: string;
+  readonly is_mail: number;
+  readonly line: string;
+  readonly at: number;
+}
+
+function tablesOf(db: Database) {
+  const mail = db.prepare<{ seq: number }>('SELECT seq FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 1');
+  const other = db.prepare<{ seq: number }>(
+    'SELECT seq FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 0 AND line = ? ORDER BY seq DESC LIMIT 1',
+  );
+  const after = db.prepare<Row>('SELECT * FROM outbox WHERE persona = ? AND seq > ? ORDER BY seq');
+  const remove = db.prepare('DELETE FROM outbox WHERE persona = ? AND seq > ?');
+  const last = db.prepare<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM outbox');
+  const insert = db.prepare(
+    `INSERT INTO outbox (seq, persona, event_id, is_mail, line, at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (event_id, persona) WHERE is_mail = 1 DO NOTHING`,
+  );
+  const published = db.prepare<{ published: number }>('SELECT published FROM watches WHERE persona = ?');
+  const standing = db.prepare(
+    `INSERT INTO watches (persona, kept, published, newest) VALUES (?, 'null', ?, ?)
+     ON CONFLICT (persona) DO UPDATE SET published = excluded.published, newest = max(newest, excluded.newest)`,
+  );
+  return {
+    seqOf(persona: PersonaId, { event, text }: Line): number | null {
+      const row = isMail(event) ? mail.get(event.event_id, persona) : other.get(event.event_id, persona, text);
+      return row?.seq ?? null;
+    },
+    after: (persona: PersonaId, seq: number): readonly Row[] => after.all(persona, seq),
+    deleteAfter: (persona: PersonaId, seq: number) => void remove.run(persona, seq),
+    published: (persona: PersonaId): number => published.get(persona)?.published ?? 0,
+    lastSeq: (): number => last.get()?.seq ?? 0,
+    insert: ({ seq, persona, event_id, is_mail, line, at }: Row) =>
+      void insert.run(seq, persona, event_id, is_mail, line, at),
+    setStanding: (persona: PersonaId, published: number, newest: number) =>
+      void standing.run(persona, published, newest),
+  };
+}
