@@ -27,6 +27,7 @@ export const PACKAGES = [
   'xfconf',
   'xvfb',
   'xxd',
+  'zsh',
 ];
 
 /**

@@ -20,6 +20,8 @@ const OPTIONS = {
   hint: { type: 'string' },
   ttl: { type: 'string' },
   check: { type: 'string' },
+  tool: { type: 'string' },
+  command: { type: 'string' },
   force: { type: 'boolean' },
   soft: { type: 'boolean' },
   'stop-hook-active': { type: 'boolean' },
@@ -32,12 +34,13 @@ type Option = keyof typeof OPTIONS;
 const EVERY: readonly Option[] = ['persona', 'session'];
 
 const TAKES = {
-  register: ['hook', 'mode', 'description', 'hint', 'ttl', 'check'],
+  register: ['hook', 'mode', 'description', 'hint', 'ttl', 'check', 'tool', 'command'],
+  remove: [],
   mark: ['force'],
   clear: ['hook'],
   list: ['hook', 'json'],
   status: ['hook', 'json'],
-  check: ['hook', 'soft', 'stop-hook-active', 'api-error', 'json'],
+  check: ['hook', 'tool', 'command', 'soft', 'stop-hook-active', 'api-error', 'json'],
 } as const satisfies Record<string, readonly Option[]>;
 
 export type GateVerb = keyof typeof TAKES;
@@ -60,14 +63,15 @@ export function gateArgs(args: readonly string[]): GateArgs {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const [word = '', id, ...rest] = positionals;
     const verb = Object.hasOwn(ALIASES, word) ? ALIASES[word] : word;
-    if (!isVerb(verb)) throw new Error('say register, mark, clear, list, status or check');
+    if (!isVerb(verb)) throw new Error('say register, remove, mark, clear, list, status or check');
     const takes: readonly string[] = [...TAKES[verb], ...EVERY];
     const foreign = Object.keys(values).find((flag) => !takes.includes(flag));
     if (foreign !== undefined) throw new Error(`gate ${word} takes no --${foreign}`);
-    const takesId = verb === 'register' || verb === 'mark' || verb === 'clear';
+    const needsId = verb === 'register' || verb === 'remove' || verb === 'mark';
+    const takesId = needsId || verb === 'clear';
     const excess = takesId ? rest : positionals.slice(1);
     if (excess.length > 0) throw new Error(`gate ${word}: ${excess.join(' ')} is too much`);
-    if (id === undefined && (verb === 'register' || verb === 'mark')) throw new Error(`gate ${word}: which gate?`);
+    if (id === undefined && needsId) throw new Error(`gate ${word}: which gate?`);
     for (const flag of EVERY) if (values[flag] === '') throw new Error(`--${flag} is empty`);
     if (verb === 'check' && values.hook === undefined) throw new Error(`gate ${word}: say --hook ${HOOKS.join('|')}`);
     return { verb, id: id ?? null, hook: values.hook === undefined ? null : hookOf(values.hook), flags: values };
@@ -81,7 +85,7 @@ export function gateOf({ id, hook, flags }: GateArgs): Gate {
   try {
     // What `decision` asks for without being told is what the one is made for that every persona has.
     const own = id === DECISION ? BUILT_INS.find((gate) => gate.id === id) : undefined;
-    const { mode, description, hint = own?.hint, ttl, check = own?.check ?? undefined } = flags;
+    const { mode, description, hint = own?.hint, ttl, check = own?.check ?? undefined, tool, command } = flags;
     if (hook === null) throw new Error(`gate register: say --hook ${HOOKS.join('|')}`);
     if (description === undefined) throw new Error('gate register: say with --description what is wanted');
     const modeFound = MODES.find((one) => one === mode);
@@ -89,7 +93,10 @@ export function gateOf({ id, hook, flags }: GateArgs): Gate {
     const checkFound = check === undefined ? null : CHECKS.find((one) => one === check);
     if (checkFound === undefined) throw new Error(`--check ${check}: say ${CHECKS.join(', ')}`);
     const ttlSeconds = ttl === undefined ? (own?.ttlSeconds ?? null) : secondsOf(ttl);
-    return { id: id ?? '', hook, mode: modeFound, description, hint: hint || null, check: checkFound, ttlSeconds };
+    const matcher =
+      tool === undefined && command === undefined ? null : { tool: tool ?? null, command: command ?? null };
+    const gate = { id: id ?? '', hook, mode: modeFound, description, hint: hint || null, check: checkFound };
+    return { ...gate, matcher, ttlSeconds };
   } catch (error) {
     throw usage(error);
   }

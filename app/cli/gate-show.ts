@@ -23,8 +23,13 @@ export function showGates(io: Io, standings: readonly Standing[], asJson: boolea
     const { gate, isBuiltIn } = standing;
     const when = WORDS[whenOf(standing)];
     const ttl = gate.ttlSeconds === null ? '' : `, ${gate.ttlSeconds} s`;
+    const { matcher } = gate;
+    const tool =
+      matcher === null
+        ? ''
+        : `, for ${printable(matcher.tool ?? 'any tool')}${matcher.command === null ? '' : printable(` with ${JSON.stringify(matcher.command)}`)}`;
     const check = gate.check === null ? '' : `, check ${gate.check}`;
-    io.out(`${headOf(gate)}  ${textOf(gate)} [${isBuiltIn ? 'built in' : 'registered'}${when}${check}${ttl}]\n`);
+    io.out(`${headOf(gate)}  ${textOf(gate)} [${isBuiltIn ? 'built in' : 'registered'}${when}${tool}${check}${ttl}]\n`);
   }
 }
 
@@ -67,7 +72,7 @@ function textOf({ description, hint }: Standing['gate']): string {
 
 function wireOf(standing: Standing) {
   const { gate, isBuiltIn } = standing;
-  const { id, hook, mode, description, hint, check, ttlSeconds } = gate;
+  const { id, hook, mode, description, hint, check, matcher, ttlSeconds } = gate;
   return {
     gate_id: id,
     hook,
@@ -75,6 +80,8 @@ function wireOf(standing: Standing) {
     description,
     hint,
     check,
+    tool: matcher?.tool ?? null,
+    command: matcher?.command ?? null,
     ttl: ttlSeconds,
     built_in: isBuiltIn,
     when: whenOf(standing),

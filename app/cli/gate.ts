@@ -16,7 +16,7 @@ import { surroundings } from './session-surroundings.node.ts';
 import { type Hall, withGates } from './with-gates.ts';
 
 export const command: Command = {
-  usage: 'gate register|mark|clear|list|status|check|session-check|session-list [ID] [flags]',
+  usage: 'gate register|remove|mark|clear|list|status|check|session-check|session-list [ID] [flags]',
   about: [
     'Conditions that an agent meets before its session stops, uses a tool or compacts. A strict gate blocks, a soft one warns.',
     '',
@@ -24,6 +24,7 @@ export const command: Command = {
     '  --hook Stop|PreToolUse|UserPromptSubmit|PreCompact',
     '  --soft               every gate counts as soft',
     '  --stop-hook-active   as the harness says: it does not block again where nothing changed',
+    '  --tool NAME, --command TEXT   at PreToolUse: the call that is meant (default: any)',
     '  --api-error          the harness can not go on: it does not block',
     'register ID     the persona has this gate from now on; a built-in gate of that name is replaced',
     '  --hook Stop|PreToolUse|UserPromptSubmit|PreCompact',
@@ -31,7 +32,10 @@ export const command: Command = {
     '  --description TEXT   what is wanted',
     '  --hint TEXT          what to do about it',
     '  --ttl SECONDS        how long a mark holds, also as 30m, 1h, 2d (default: until it is cleared)',
+    '  --tool NAMES         at PreToolUse: for these tools only, as Bash, "Edit|Write" or "mcp__*"',
+    '  --command TEXT       at PreToolUse: only where the command holds this, as "git push" or "rm * /"',
     '  --check NAME         commit-push, bead-update or mol-gate-pending: satisfied when that is',
+    'remove ID       the persona has this gate no longer; a built-in one is again as everybody has it',
     'mark ID         it is satisfied; --force as the operator, which the strict decision gate asks for',
     'clear [ID]      it is not satisfied any more; without ID all gates, or those of --hook',
     'list, status    the gates; how they stand. --hook for those of one hook, --json for a script',
@@ -47,6 +51,10 @@ export const command: Command = {
       run: 'hivebar gate register tests --hook Stop --mode strict --description "run the tests" --ttl 1h',
       does: 'a gate of your own',
     },
+    {
+      run: 'hivebar gate register push --hook PreToolUse --mode strict --tool Bash --command "git push" --description "ask before a push" --ttl 5m',
+      does: 'a guard before a tool',
+    },
     { run: 'hivebar gate mark tests', does: 'they ran' },
     { run: 'hivebar gate mark decision --persona ada --force', does: 'the operator lets ada stop once' },
   ],
@@ -60,6 +68,8 @@ export const command: Command = {
       switch (verb) {
         case 'register':
           return register(asked, hall, who, io);
+        case 'remove':
+          return remove(asked, hall, who, io);
         case 'mark':
           return mark(asked, hall, who, io);
         case 'clear':
@@ -106,6 +116,8 @@ async function verdictOf({ hook, flags }: GateArgs, { gates, who }: Hall, io: Io
     apiError: flags['api-error'] === true,
     soft: flags.soft === true,
     also: '',
+    call: flags.tool === undefined ? null : { name: flags.tool, command: flags.command ?? null },
+    by: 'command',
   });
 }
 
@@ -133,6 +145,18 @@ function mark({ id, flags }: GateArgs, { gates }: Hall, who: Who, io: Io): numbe
   const ttl = gate.ttlSeconds === null ? '' : `, for ${gate.ttlSeconds} s`;
   io.out(`${printable(persona)}: ${gate.id} is satisfied${ttl}\n`);
   return 0;
+}
+
+function remove({ id }: GateArgs, { gates }: Hall, who: Who, io: Io): number {
+  const persona = known(who, 'remove');
+  if (gates.remove(persona, id ?? '')) {
+    const isBuiltIn = BUILT_INS.some((gate) => gate.id === id);
+    io.out(`${printable(persona)}: ${id} is ${isBuiltIn ? 'built in again' : 'removed'}\n`);
+    return 0;
+  }
+  if (!BUILT_INS.some((gate) => gate.id === id)) return noGate(persona, id, io);
+  io.err(`hivebar gate: ${id} is built in, and was not registered: to be without it, register it with --mode soft\n`);
+  return 1;
 }
 
 function clear({ id, hook }: GateArgs, { gates }: Hall, who: Who, io: Io): number {

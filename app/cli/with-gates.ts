@@ -64,6 +64,11 @@ function noting(gates: Gates, changed: () => void): Gates {
       gates.register(...gate);
       changed();
     },
+    remove(...gate) {
+      const isRemoved = gates.remove(...gate);
+      if (isRemoved) changed();
+      return isRemoved;
+    },
     mark(...mark) {
       const standing = gates.mark(...mark);
       if (standing !== null) changed();

@@ -24,7 +24,7 @@ function rig(facts: { readonly node?: string } = {}) {
     random: realRandom,
     run: home.at('state/run'),
     scriptPath: home.at('state/hook/hivebar-hook'),
-    script: { node: '/n/node', entry: '/e/hivebar.cjs', state: home.at('state'), leads: {}, ...facts },
+    script: { node: '/n/node', otherNodes: [], entry: '/e/hivebar.cjs', state: home.at('state'), leads: {}, ...facts },
     folders: { user: folder('user'), project: folder('project') },
   });
   return {
@@ -142,7 +142,7 @@ test('given somebody who saves the settings meanwhile, what they saved is kept a
     },
     run: r.home.at('state/run'),
     scriptPath: join(r.home.dir, 'state/hook/hivebar-hook'),
-    script: { node: '/n/node', entry: '/e', state: r.home.at('state'), leads: {} },
+    script: { node: '/n/node', otherNodes: [], entry: '/e', state: r.home.at('state'), leads: {} },
     folders: { user: { claude: r.home.at('user/.claude'), codex: '' }, project: { claude: '', codex: '' } },
   });
   r.installer.install('claude', 'project', null); // the script is there already, or it would take the name

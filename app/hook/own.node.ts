@@ -2,14 +2,15 @@ import { join } from 'node:path';
 import { realRandom } from '../../core/ports/index.ts';
 import { ownDirs, ownHome, startFolder } from '../../core/state/index.ts';
 import { createInstaller, type Installer } from './install.ts';
+import { nodesBeside } from './nodes-beside.ts';
 import { SCRIPT_NAME } from './script.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 // In the package every compiled file stands in dist/ beside the programs; in a checkout this file stands in app/hook/.
-const ENTRY = import.meta.filename.endsWith('.ts')
-  ? join(import.meta.dirname, '..', 'cli', 'hook.node.ts')
-  : join(import.meta.dirname, 'hook.cjs');
+const IS_SOURCE = import.meta.filename.endsWith('.ts');
+const ROOT = join(import.meta.dirname, ...(IS_SOURCE ? ['..', '..'] : ['..']));
+const ENTRY = IS_SOURCE ? join(ROOT, 'app', 'cli', 'hook.node.ts') : join(import.meta.dirname, 'hook.cjs');
 
 /** The installer of this very program, for this user's harnesses, or those of the project in the current folder. */
 export function hookInstaller(env: Env): Installer {
@@ -19,7 +20,10 @@ export function hookInstaller(env: Env): Installer {
     random: realRandom,
     run,
     scriptPath: join(state, 'hook', SCRIPT_NAME),
-    script: { node: process.execPath, entry: ENTRY, state, leads: leadsIn(env, state) },
+    script: {
+      ...{ node: process.execPath, otherNodes: nodesBeside(ROOT, process.platform) },
+      ...{ entry: ENTRY, state, leads: leadsIn(env, state) },
+    },
     folders: {
       user: { claude: env.CLAUDE_CONFIG_DIR || join(home, '.claude'), codex: env.CODEX_HOME || join(home, '.codex') },
       // Asked for only where a project is meant.

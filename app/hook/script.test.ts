@@ -15,10 +15,14 @@ import {
   writeSync,
 } from 'node:fs';
 import { test } from 'node:test';
+import { textOfGate } from '../../core/inbox/gates/gate-text.ts';
+import type { Gate, Provenance } from '../../core/inbox/gates/index.ts';
 import { stemOf } from '../../core/state/index.ts';
 import { type HookShell, hookShell, SHELLS } from '../../test/kit/hook-shell.ts';
 import { scriptText } from './script.ts';
 
+/** Without a PATH some shells look where programs mostly are. */
+const NOWHERE = { PATH: '/nowhere' };
 const passed = { code: 0, stdout: '', stderr: '' };
 
 function isAsked({ code, stdout, stderr }: { code: number | null; stdout: string; stderr: string }): boolean {
@@ -153,8 +157,9 @@ for (const shell of SHELLS) {
     }
   });
 
-  test(`${name}: given a program that is gone or no program, it ends with 0 and says nothing`, () => {
+  test(`E4 ${name}: given a program that is gone or no program, it ends with 0 and says nothing`, () => {
     using h = hookShell();
+    const hook = (one: HookShell) => one.run(['claude', 'Stop', 'ada'], { shell, env: NOWHERE });
     rmSync(h.state.at("entry o'f $it.cjs"));
     assert.deepEqual(hook(h), passed);
     h.state.write("entry o'f $it.cjs", '');
@@ -164,6 +169,70 @@ for (const shell of SHELLS) {
     assert.deepEqual(hook(h), passed);
     rmSync(h.state.at('node'));
     assert.deepEqual(hook(h), passed);
+  });
+
+  test(`G9 ${name}: given a Node that is gone, one of the package is taken, then the one on PATH; given a program that is gone, hivebar on PATH`, () => {
+    using h = hookShell({ otherNodes: ['/no/such/node', '@own'] });
+    const runs = (env: Record<string, string> = {}) => h.run(['claude', 'SessionStart', 'ada'], { shell, env }).stdout;
+    const program = (path: string, says: string): void => {
+      mkdirSync(h.state.at('bin'), { recursive: true });
+      h.state.write(path, `#!/bin/sh\necho "${says} $*"\n`);
+      chmodSync(h.state.at(path), 0o700);
+    };
+    assert.match(runs(), /^ASKED \S*entry o'f \$it\.cjs hook --harness claude --event SessionStart/);
+    rmSync(h.state.at('node'));
+    program('bin/node', 'ON PATH');
+    program('bin/hivebar', 'HIVEBAR');
+    const PATH = h.state.at('bin');
+    assert.match(runs({ PATH }), /^ON PATH \S*entry o'f \$it\.cjs hook --harness claude --event SessionStart\n$/);
+    program("own n'ode", 'OWN');
+    assert.match(runs({ PATH }), /^OWN \S*entry o'f/);
+    rmSync(h.state.at("entry o'f $it.cjs"));
+    assert.match(runs({ PATH }), /^HIVEBAR hook --harness claude --event SessionStart\n$/);
+  });
+
+  test(`G9 ${name}: given nothing that could be asked, the person is told at the start of a session, and open strict gates hold`, () => {
+    using h = hookShell();
+    rmSync(h.state.at('node'));
+    const asked = (event: string, given: Record<string, unknown> = {}, persona = 'ada') => {
+      const { code, stdout, stderr } = h.run(['claude', event, persona], { shell, env: NOWHERE, input: JSON.stringify(given) });
+      assert.deepEqual([code, stderr], [0, '']);
+      return stdout === '' ? null : JSON.parse(stdout);
+    };
+    assert.match(asked('SessionStart').systemMessage, /Node or Hivebar was moved or removed: run hivebar hook install/);
+    for (const event of ['Stop', 'PreToolUse', 'UserPromptSubmit', 'PostToolUse'])
+      assert.equal(asked(event), null, event);
+    const put = (id: string, given: Partial<Gate>, by: Provenance | null = null, name = 'ada'): void => {
+      const plain = { hook: 'Stop', mode: 'strict', description: 'd', hint: null, check: null, matcher: null } as const;
+      const mark = by === null ? null : { by, at: 0, session: null, terminal: null };
+      const gate = { ...plain, id, ttlSeconds: null, ...given };
+      mkdirSync(h.state.at('gates', stemOf(name)), { recursive: true });
+      h.state.write(`gates/${stemOf(name)}/${id}.json`, textOfGate({ gate, mark, isBuiltIn: false }));
+    };
+    put('soft', { mode: 'soft' });
+    put('marked', {}, 'cli');
+    assert.equal(asked('Stop'), null);
+    put('tests', {});
+    put('decision', {});
+    const held = asked('Stop', { stop_hook_active: false });
+    assert.equal(held.decision, 'block');
+    assert.match(held.reason, /are open: decision tests\. Hivebar is not found/);
+    const codex = h.run(['codex', 'Stop', 'ada'], { shell, env: NOWHERE, input: '{}' });
+    assert.equal(JSON.parse(codex.stdout).decision, 'block');
+    assert.equal(asked('Stop', { stop_hook_active: true }), null, 'once in a turn');
+    assert.equal(asked('Stop', { agent_id: 'helper' }), null, 'not for a helper of the agent');
+    assert.equal(asked('Stop', {}, 'local-ada').decision, 'block');
+    assert.equal(asked('Stop', {}, 'bob'), null);
+    put('push', { hook: 'PreToolUse', matcher: { tool: 'Bash', command: 'git push' } });
+    const { hookSpecificOutput } = asked('PreToolUse', { tool_name: 'Bash', tool_input: {} });
+    assert.equal(hookSpecificOutput.permissionDecision, 'deny');
+    assert.match(hookSpecificOutput.permissionDecisionReason, /are open: push\./);
+    assert.equal(asked('PreToolUse', { tool_name: 'Read', tool_input: {} }), null);
+    put('push', { hook: 'PreToolUse', matcher: { tool: 'Edit|Wr*', command: null } });
+    assert.ok(asked('PreToolUse', { tool_name: 'Read', tool_input: {} }) !== null, 'patterns are not judged here');
+    put('tests', {}, null, 'Ada B');
+    h.stamp('Ada B', { quiet: ['PostToolUse'] });
+    assert.equal(asked('Stop', {}, 'Ada B').decision, 'block');
   });
 
   test(`${name}: given no state directory any more, or no folder to note the moment in, it fails in no way`, () => {
@@ -189,7 +258,7 @@ for (const shell of SHELLS) {
 }
 
 test('given a path that no line of a shell can hold, there is no script', () => {
-  const facts = { node: '/n', entry: '/e', state: '/s', leads: {} };
+  const facts = { node: '/n', otherNodes: [], entry: '/e', state: '/s', leads: {} };
   assert.throws(() => scriptText({ ...facts, node: '/n\n/e' }), RangeError);
   assert.throws(() => scriptText({ ...facts, leads: { HIVEBAR_HOME: 'a\0b' } }), RangeError);
 });

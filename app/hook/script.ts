@@ -3,6 +3,8 @@ import { STAMP_HEAD } from './stamp-text.ts';
 /** What the script must know; all paths are absolute. */
 export interface ScriptFacts {
   readonly node: string;
+  /** Where else a Node may be that belongs to the package, tried in this order when `node` is gone. */
+  readonly otherNodes: readonly string[];
   /** The file that node runs. */
   readonly entry: string;
   /** The state directory it is installed for. */
@@ -15,7 +17,11 @@ export interface ScriptFacts {
 export const SCRIPT_NAME = 'hivebar-hook';
 
 /** By this line we know what we wrote, and which form it has. */
-export const SCRIPT_MARK = '# Hivebar hook, form 1.';
+export const SCRIPT_MARK = '# Hivebar hook, form 2.';
+
+/** With this variable the command in the settings answers `PROBE_ANSWER` and does nothing else: so it can be tried. */
+export const PROBE = 'HIVEBAR_HOOK_PROBE';
+export const PROBE_ANSWER = 'hivebar hook: it runs';
 
 /** Names the shell takes as file stems as they are; spelled out, since `[a-z]` holds capitals in some languages. */
 const PLAIN = 'abcdefghijklmnopqrstuvwxyz0123456789._-';
@@ -23,19 +29,23 @@ const PLAIN = 'abcdefghijklmnopqrstuvwxyz0123456789._-';
 /**
  * The shell part of the hook: POSIX sh, builtins only until it has to ask. When a stamp says that there is nothing for
  * this persona at this moment, it notes the moment in `run/activity/<stem>`, leaves what the harness writes to a `cat` behind it and
- * ends with 0; in every other case it becomes the program, with stdin as it came. Whatever breaks ends with 0: a hook of ours
- * blocks only when the program says so.
+ * ends with 0; in every other case it becomes the program, with stdin as it came. Whatever breaks ends with 0.
+ *
+ * A Node that is gone (an upgrade took it away) is looked for beside the package and on PATH, a program that is gone on
+ * PATH. When none is found, the person is told at the start of a session, and a strict gate whose file says that it is
+ * open holds: the script cannot judge a gate, and a gate that cannot be judged holds.
  *
  * @throws RangeError for a path with a control character
  */
-export function scriptText({ node, entry, state, leads }: ScriptFacts): string {
+export function scriptText({ node, otherNodes, entry, state, leads }: ScriptFacts): string {
   const led = Object.entries(leads)
     .map(([name, value]) => LEAD.replaceAll('NAME', name).replaceAll('VALUE', () => quoted(value)))
     .join('');
-  const facts = { NODE: quoted(node), ENTRY: quoted(entry), STATE: quoted(state), LEADS: led };
+  const nodes = otherNodes.map((path) => ` ${quoted(path)}`).join('');
+  const facts = { NODE: quoted(node), NODES: nodes, ENTRY: quoted(entry), STATE: quoted(state), LEADS: led };
   return template().replace(
-    /@([A-Z]+)@\n?/g,
-    (_, name: keyof typeof facts) => `${facts[name]}${name === 'LEADS' ? '' : '\n'}`,
+    /@([A-Z]+)@(\n?)/g,
+    (_, name: keyof typeof facts, end: string) => `${facts[name]}${name === 'LEADS' ? '' : end}`,
   );
 }
 
@@ -52,6 +62,10 @@ const LEAD = `if [ "\${NAME-}" != VALUE ]; then
   export NAME
 fi
 `;
+
+/** What the person reads, and does. Nothing in it has to be escaped in JSON. */
+const GONE =
+  'Hivebar is not found by its hook, because Node or Hivebar was moved or removed: run hivebar hook install, or start Hivebar, which mends it';
 
 /** A function, so that a bundle which writes no script has none of it. */
 const template = (): string => `#!/bin/sh
@@ -76,19 +90,136 @@ drain() {
   /bin/cat <&3 >/dev/null 2>&1 &
 }
 
+# The Node of the install, else one of the package, else the one on PATH.
+find_node() {
+  [ ! -x "$node" ] || return 0
+  for node in@NODES@ "$(command -v node)"; do
+    case $node in
+      /*) if [ -f "$node" ] && [ -x "$node" ]; then return 0; fi ;;
+    esac
+  done
+  return 1
+}
+
+# The program of the install, else the command hivebar on PATH.
+find_program() {
+  find_node || return 1
+  program=
+  [ ! -r "$entry" ] || return 0
+  program=$(command -v hivebar)
+  case $program in
+    /*) [ -f "$program" ] && [ -x "$program" ] ;;
+    *) return 1 ;;
+  esac
+}
+
 ask() {
-  if [ -x "$node" ] && [ -r "$entry" ]; then
-    if [ -n "$persona" ]; then
-      HIVEBAR_PERSONA=$persona
-      export HIVEBAR_PERSONA
-    fi
-    # Else bash ends with 127 when it can not be started, whatever the trap says.
-    [ -z "\${BASH_VERSION-}" ] || shopt -s execfail
-    set -- --harness "$harness" --event "$event"
-    [ -n "$persona" ] || [ -z "$given" ] || set -- "$@" --persona "$given"
-    exec "$node" "$entry" hook "$@"
+  find_program || cannot_ask
+  if [ -n "$persona" ]; then
+    HIVEBAR_PERSONA=$persona
+    export HIVEBAR_PERSONA
   fi
+  set -- hook --harness "$harness" --event "$event"
+  [ -n "$persona" ] || [ -z "$given" ] || set -- "$@" --persona "$given"
+  if [ -n "$program" ]; then
+    PATH=\${node%/*}:$PATH
+    export PATH
+    set -- "$program" "$@"
+  else
+    set -- "$node" "$entry" "$@"
+  fi
+  # zsh ends with 127 when it cannot start the program, whatever the trap says, so it stays and looks.
+  if [ -n "\${ZSH_VERSION-}" ]; then
+    "$@"
+    code=$?
+    case $code in 126 | 127) exit 0 ;; esac
+    trap - 0
+    exit "$code"
+  fi
+  # Else bash does the same.
+  [ -z "\${BASH_VERSION-}" ] || shopt -s execfail
+  exec "$@"
   exit 0
+}
+
+# There is nothing that could be asked.
+cannot_ask() {
+  [ -z "\${${PROBE}-}" ] || exit 0
+  case $event in
+    SessionStart)
+      [ ! -d "$state" ] || echo '{"systemMessage":"hivebar: ${GONE}. No mail is shown to this agent meanwhile."}'
+      ;;
+    Stop | UserPromptSubmit | PreToolUse) hold ;;
+  esac
+  exit 0
+}
+
+# Holds where a strict gate is open, a Stop once in a turn.
+hold() {
+  find_gates && open_gates || return 0
+  reason="hivebar: not yet. Strict gates that cannot be checked are open:$open. ${GONE}."
+  if [ "$event" = PreToolUse ]; then
+    echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"'"$reason"'"}}'
+  else
+    echo '{"decision":"block","reason":"'"$reason"'"}'
+  fi
+}
+
+# The folder of this persona's gates. A name that is no file name has it in its stamp.
+find_gates() {
+  gates=
+  whose=\${persona:-$given}
+  case $whose in
+    '') return 1 ;;
+    *[!${PLAIN}]* | *.)
+      for stamp in "$state"/run/pending/*~??????; do
+        while IFS= read -r line; do
+          case $line in
+            'persona '*) [ "$line" = "persona $whose" ] || break ;;
+            'gates '*) gates=\${line#gates } ;;
+          esac
+        done <"$stamp"
+      done 2>/dev/null
+      ;;
+    *) gates=$state/gates/\${whose#local-} ;;
+  esac
+  [ -n "$gates" ]
+}
+
+# The strict gates of this moment that nobody marked, in $open. Not those that this call does not concern: a helper of the
+# agent, a turn that was held already, another tool.
+open_gates() {
+  open=
+  input=
+  for file in "$gates"/*.json; do
+    [ -f "$file" ] || continue
+    is=
+    tool=
+    while IFS= read -r line; do
+      case $line in
+        '  "hook": "'"$event"'",' | '  "mode": "strict",' | '  "satisfied_by": null,') is=x$is ;;
+        '  "tool": "'*'|'* | '  "tool": "'*'*'*) ;;
+        '  "tool": "'*) tool=\${line#*: } ;;
+      esac
+    done <"$file"
+    [ "$is" = xxx ] || continue
+    if [ -z "$input" ]; then
+      while IFS= read -r line || [ -n "$line" ]; do input=$input$line; done
+      input=x$input
+    fi
+    case $input in
+      *'"agent_id":'* | *'"stop_hook_active":true'* | *'"stop_hook_active": true'*) continue ;;
+    esac
+    if [ -n "$tool" ]; then
+      case $input in
+        *'"tool_name":'"\${tool%,}"* | *'"tool_name": '"\${tool%,}"*) ;;
+        *) continue ;;
+      esac
+    fi
+    file=\${file##*/}
+    open="$open \${file%.json}"
+  done
+  [ -n "$open" ]
 }
 
 # Nothing waits in this folder of queue files. What could not be read lies in .bad files, and waits for nobody.
@@ -144,7 +275,7 @@ pass() {
 }
 
 @LEADS@
-if [ -n "$persona" ]; then
+if [ -n "$persona" ] && [ -z "\${${PROBE}-}" ]; then
   case $persona in
     *[!${PLAIN}]* | *.)
       for stamp in "$state"/run/pending/*~??????; do

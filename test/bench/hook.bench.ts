@@ -110,7 +110,7 @@ async function withHook<T>(work: (rig: Rig) => Promise<T>): Promise<T> {
     symlinkSync(join(ROOT, 'package.json'), join(home, 'package', 'package.json'));
     const hook = join(home, 'hook', 'hivebar-hook');
     const entry = join(home, 'package', 'dist', 'hook.cjs');
-    const facts = { node: process.execPath, entry, state: home, leads: { HIVEBAR_HOME: home } };
+    const facts = { node: process.execPath, otherNodes: [], entry, state: home, leads: { HIVEBAR_HOME: home } };
     writeFileSync(hook, scriptText(facts));
     chmodSync(hook, 0o700);
     using db = openDatabase(join(home, 'hivebar.sqlite'));

@@ -207,16 +207,27 @@ describe('one agent and its hooks', () => {
     assert.equal(pending(m), 0);
   });
 
-  test('before a tool only a gate holds that was registered, or no tool would run that could mark one', async () => {
+  test('C5 before a tool only a gate holds that was registered, every call it concerns, and none that marks it', async () => {
     using m = hookMachine();
     passed(await m.hook('PreToolUse', { tool_name: 'Bash' }, ADA));
     const register = ['gate', 'register', 'freeze', '--persona', 'ada', '--hook', 'PreToolUse', '--mode', 'strict'];
     await m.hivebar([...register, '--description', 'nothing runs today']);
-    const { hookSpecificOutput } = JSON.parse((await m.hook('PreToolUse', { tool_name: 'Bash' }, ADA)).stdout) as {
-      readonly hookSpecificOutput: { readonly permissionDecision: string; readonly permissionDecisionReason: string };
-    };
-    assert.equal(hookSpecificOutput.permissionDecision, 'deny');
-    assert.match(hookSpecificOutput.permissionDecisionReason, /freeze: nothing runs today/);
+    const push = { tool_name: 'Bash', tool_input: { command: 'git push' } };
+    for (let call = 1; call <= 4; call += 1) {
+      const { hookSpecificOutput } = JSON.parse((await m.hook('PreToolUse', push, ADA)).stdout) as {
+        readonly hookSpecificOutput: { readonly permissionDecision: string; readonly permissionDecisionReason: string };
+      };
+      assert.equal(hookSpecificOutput.permissionDecision, 'deny', `call ${call}`);
+      assert.equal(hookSpecificOutput.permissionDecisionReason, 'hivebar: not yet. freeze: nothing runs today');
+    }
+    passed(await m.hook('PreToolUse', { tool_name: 'Bash', tool_input: { command: 'hivebar gate mark freeze' } }, ADA));
+    await m.hivebar([...register, '--tool', 'Bash', '--command', 'git push', '--description', 'ask first']);
+    passed(await m.hook('PreToolUse', { tool_name: 'Read' }, ADA));
+    passed(await m.hook('PreToolUse', { tool_name: 'Bash', tool_input: { command: 'git status' } }, ADA));
+    assert.match((await m.hook('PreToolUse', push, ADA)).stdout, /not yet\. freeze: ask first"/);
+    const removed = await m.hivebar(['gate', 'remove', 'freeze', '--persona', 'ada']);
+    assert.deepEqual([removed.code, removed.stdout], [0, 'ada: freeze is removed\n']);
+    passed(await m.hook('PreToolUse', push, ADA));
   });
 
   test('Codex has its own forms', async () => {

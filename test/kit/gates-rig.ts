@@ -61,13 +61,13 @@ export function check(
   { gates, space }: Pick<Rig, 'gates' | 'space'>,
   given: Partial<CheckRequest> = {},
 ): Promise<Verdict> {
-  const flags = { stopHookActive: false, apiError: false, soft: false, also: '' };
+  const flags = { stopHookActive: false, apiError: false, soft: false, also: '', call: null, by: 'command' } as const;
   const who = { persona: 'ada', session: 's1', terminal: null, hook: 'Stop' } as const;
   return gates.check({ ...who, ...flags, cwd: space.dir, env: {}, ...given });
 }
 
 export function gate(id: string, given: Partial<Gate> = {}): Gate {
-  const plain = { hook: 'Stop', mode: 'strict', hint: null, check: null, ttlSeconds: null } as const;
+  const plain = { hook: 'Stop', mode: 'strict', hint: null, check: null, matcher: null, ttlSeconds: null } as const;
   return { id, description: `${id} is open`, ...plain, ...given };
 }
 

@@ -58,7 +58,10 @@ export function hookShell(facts: Partial<ScriptFacts> = {}): HookShell {
   const node = state.write('node', PROGRAM);
   chmodSync(node, 0o700);
   const entry = state.write("entry o'f $it.cjs", '');
-  const script = state.write('hook/hivebar-hook', scriptText({ node, entry, state: state.dir, leads: {}, ...facts }));
+  // `@own`: a Node of the package, in the state directory.
+  const otherNodes = (facts.otherNodes ?? []).map((path) => (path === '@own' ? state.at("own n'ode") : path));
+  const text = scriptText({ node, entry, state: state.dir, leads: {}, ...facts, otherNodes });
+  const script = state.write('hook/hivebar-hook', text);
   chmodSync(script, 0o700);
   const db = openDatabase(state.at('hivebar.sqlite'));
   const run = state.at('run');

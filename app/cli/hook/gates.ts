@@ -20,22 +20,21 @@ export interface AskGates {
  * another text when something came that is worth another block. A session without a name is held by nobody.
  */
 export async function askGates({ gates, name, turn, cwd, env }: AskGates, state: string): Promise<Verdict> {
-  const { event, session, stopHookActive, failure } = turn;
+  const { event, session, stopHookActive, failure, tool } = turn;
   const hook = hookNamed(event);
   if (hook === null || session === null) return OPEN_WAY;
   if (event === 'PreToolUse' && !hasOwnForTools(gates, name)) return OPEN_WAY;
-  const { decision, reason, results, warnings } = await gates.check({
+  const { decision, reason, warnings } = await gates.check({
     ...{ persona: name, hook, session, terminal: terminalOf(env), cwd, env, soft: false },
     ...{ stopHookActive: stopHookActive === true, apiError: failure !== null, also: state },
+    ...{ call: event === 'PreToolUse' ? tool : null, by: 'hook' },
   });
-  const isNobodys =
-    event === 'PreToolUse' && !results.some((one) => isAsked({ id: one.gate_id, hook }) && !one.satisfied);
-  return { lacks: decision === 'block' && !isNobodys ? beside(reason) : null, warnings: warnings.map(beside) };
+  return { lacks: decision === 'block' ? beside(reason) : null, warnings: warnings.map(beside) };
 }
 
 function hasOwnForTools(gates: Gates, name: string): boolean {
   try {
-    return gates.list(name).standings.some(({ gate }) => gate.hook === 'PreToolUse' && isAsked(gate));
+    return gates.list(name).standings.some((standing) => standing.gate.hook === 'PreToolUse' && isAsked(standing));
   } catch {
     return true; // the gates themselves are asked, and say what is wrong
   }

@@ -22,7 +22,7 @@ describe('what a harness says', () => {
     assert.deepEqual(claude.turn(stdin, 'SessionStart'), {
       ...{ event: 'Stop', session: 's', cwd: '/tmp', id: 't', transcript: '/tmp/t.jsonl' },
       ...{ persona: null, stopHookActive: true },
-      ...{ lastMessage: 'done', failure: null, isSubagent: false },
+      ...{ lastMessage: 'done', failure: null, tool: null, isSubagent: false },
     });
   });
 
@@ -30,7 +30,7 @@ describe('what a harness says', () => {
     const turn = claude.turn('{"session_id": 7, "cwd": "", "stop_hook_active": "yes", "turn_id": null}', 'stop');
     assert.deepEqual(turn, {
       ...{ event: 'Stop', session: null, cwd: null, id: null, transcript: null, persona: null, stopHookActive: null },
-      ...{ lastMessage: null, failure: null, isSubagent: false },
+      ...{ lastMessage: null, failure: null, tool: null, isSubagent: false },
     });
   });
 

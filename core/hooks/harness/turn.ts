@@ -19,6 +19,8 @@ export interface Turn {
   readonly lastMessage: string | null;
   /** The turn ended because the model could not be asked: rate limit, authentication, credit. Null: it did not. */
   readonly failure: string | null;
+  /** The tool that is called, and what it is to run; null: the event is not about one. */
+  readonly tool: { readonly name: string; readonly command: string | null } | null;
   /** It happens in a helper of the agent, whose context is not the persona's. */
   readonly isSubagent: boolean;
 }
@@ -48,8 +50,19 @@ export function turnOf(harness: string, stdin: string, event: string): Turn | Fa
     stopHookActive: typeof input.stop_hook_active === 'boolean' ? input.stop_hook_active : null,
     lastMessage: typeof input.last_assistant_message === 'string' ? input.last_assistant_message : null,
     failure: known === 'StopFailure' ? (error ?? 'unknown') : known === 'Stop' ? error : null,
+    tool: toolIn(input),
     isSubagent: text(input.agent_id, LONGEST_NAME) !== null,
   };
+}
+
+function toolIn({ tool_name, tool_input }: Readonly<Record<string, unknown>>): Turn['tool'] {
+  const name = text(tool_name, LONGEST_NAME);
+  if (name === null) return null;
+  const given = tool_input !== null && typeof tool_input === 'object' ? (tool_input as Record<string, unknown>) : {};
+  const command = given.command ?? given.cmd;
+  if (typeof command === 'string') return { name, command };
+  const isArgv = Array.isArray(command) && command.every((word) => typeof word === 'string');
+  return { name, command: isArgv ? command.join(' ') : null };
 }
 
 function objectIn(stdin: string): Readonly<Record<string, unknown>> | null {

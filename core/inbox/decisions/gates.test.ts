@@ -28,14 +28,16 @@ function rig(state: string, clock: Pick<Clock, 'now'> = realClock) {
   const decisions = openDecisions({ db, items, gates, ...plain });
   const stop = async (): Promise<string> => {
     const asker = { session: 's', terminal: terminalOf({}), cwd: state, env: {} };
-    const turn = { hook: 'Stop', stopHookActive: false, apiError: false, soft: false, also: '' } as const;
+    const plainly = { soft: false, also: '', call: null, by: 'hook' } as const;
+    const turn = { hook: 'Stop', stopHookActive: false, apiError: false, ...plainly } as const;
     const request: CheckRequest = { persona: 'ada', ...asker, ...turn };
     store.beginTurn('ada', 's');
     return (await store.check(request)).decision;
   };
   const reason = async (): Promise<string> => {
     const asker = { session: 's2', terminal: terminalOf({}), cwd: state, env: {} };
-    const turn = { hook: 'Stop', stopHookActive: false, apiError: false, soft: false, also: '' } as const;
+    const plainly = { soft: false, also: '', call: null, by: 'hook' } as const;
+    const turn = { hook: 'Stop', stopHookActive: false, apiError: false, ...plainly } as const;
     return (await store.check({ persona: 'ada', ...asker, ...turn })).reason;
   };
   const holdAlways = (): void => {

@@ -12,6 +12,7 @@ export const BUILT_INS: readonly Gate[] = [
     description: 'a decision of this persona is not answered',
     hint: 'hivebar decision create, then hivebar decision wait',
     check: 'decision-waiting',
+    matcher: null,
     ttlSeconds: 24 * HOUR,
   },
   {
@@ -21,6 +22,7 @@ export const BUILT_INS: readonly Gate[] = [
     description: 'there are changes that are not committed',
     hint: 'commit and push them',
     check: 'commit-push',
+    matcher: null,
     ttlSeconds: HOUR,
   },
   {
@@ -30,6 +32,7 @@ export const BUILT_INS: readonly Gate[] = [
     description: 'the hooked bead may not say how far the work is',
     hint: 'update it, then hivebar gate mark bead-update',
     check: 'bead-update',
+    matcher: null,
     ttlSeconds: HOUR,
   },
   {
@@ -39,6 +42,7 @@ export const BUILT_INS: readonly Gate[] = [
     description: 'the hooked bead may have open gates',
     hint: 'look at its gates, then hivebar gate mark mol-gate-pending',
     check: 'mol-gate-pending',
+    matcher: null,
     ttlSeconds: 30 * MINUTE,
   },
   {
@@ -48,6 +52,7 @@ export const BUILT_INS: readonly Gate[] = [
     description: 'an operation that destroys something wants a go-ahead',
     hint: 'hivebar gate mark destructive-op, which holds for one minute',
     check: null,
+    matcher: null,
     ttlSeconds: MINUTE,
   },
   {
@@ -57,6 +62,7 @@ export const BUILT_INS: readonly Gate[] = [
     description: 'the operation may reach outside of the working folder',
     hint: 'hivebar gate mark sandbox-boundary, which holds for one minute',
     check: null,
+    matcher: null,
     ttlSeconds: MINUTE,
   },
   {
@@ -66,6 +72,7 @@ export const BUILT_INS: readonly Gate[] = [
     description: 'there may be messages that were not looked at',
     hint: 'hivebar inbox list',
     check: null,
+    matcher: null,
     ttlSeconds: 5 * MINUTE,
   },
   {
@@ -75,6 +82,7 @@ export const BUILT_INS: readonly Gate[] = [
     description: 'what is known of the work may be out of date',
     hint: 'look at the state of the work again',
     check: null,
+    matcher: null,
     ttlSeconds: 5 * MINUTE,
   },
   {
@@ -84,6 +92,7 @@ export const BUILT_INS: readonly Gate[] = [
     description: 'the state of the work may not be written down',
     hint: 'write it down, then hivebar gate mark state-checkpoint',
     check: null,
+    matcher: null,
     ttlSeconds: 5 * MINUTE,
   },
   {
@@ -93,6 +102,7 @@ export const BUILT_INS: readonly Gate[] = [
     description: 'there may be changes that are not committed',
     hint: 'commit them, then hivebar gate mark dirty-work',
     check: null,
+    matcher: null,
     ttlSeconds: HOUR,
   },
   {
@@ -102,22 +112,23 @@ export const BUILT_INS: readonly Gate[] = [
     description: 'somebody waits for the answer to a decision',
     hint: null,
     check: null,
+    matcher: null,
     ttlSeconds: 30 * MINUTE,
   },
 ];
 
 /**
- * Whether a hook asks about this gate. What every persona has would hold each call of a tool, the one that marks it
- * included: before a tool only gates hold that somebody registered under a name of their own.
+ * Whether a hook asks about this gate. What every persona has has no matcher, and would hold each call of a tool: before a
+ * tool only gates hold that somebody registered.
  */
-export function isAsked({ id, hook }: Pick<Gate, 'id' | 'hook'>): boolean {
-  return hook !== 'PreToolUse' || !BUILT_INS.some((gate) => gate.id === id);
+export function isAsked({ gate, isBuiltIn }: Pick<Standing, 'gate' | 'isBuiltIn'>): boolean {
+  return gate.hook !== 'PreToolUse' || !isBuiltIn;
 }
 
 /** When a gate counts: `open-decision`: while one of the persona is; `gate-check`: for that command, and no hook. */
 export type When = 'always' | 'open-decision' | 'gate-check';
 
 export function whenOf({ gate, isBuiltIn }: Pick<Standing, 'gate' | 'isBuiltIn'>): When {
-  if (!isAsked(gate)) return 'gate-check';
+  if (!isAsked({ gate, isBuiltIn })) return 'gate-check';
   return gate.id === DECISION && isBuiltIn ? 'open-decision' : 'always';
 }

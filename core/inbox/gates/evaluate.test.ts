@@ -9,7 +9,7 @@ const NOW = 1_750_000_000_000;
 const HOUR = 3_600_000;
 
 function gate(id: string, given: Partial<Gate> = {}): Gate {
-  const plain = { hook: 'Stop', mode: 'strict', hint: null, check: null, ttlSeconds: null } as const;
+  const plain = { hook: 'Stop', mode: 'strict', hint: null, check: null, matcher: null, ttlSeconds: null } as const;
   return { id, description: `${id} is open`, ...plain, ...given };
 }
 
@@ -34,6 +34,7 @@ function ask(standings: readonly Standing[], given: Partial<Question> = {}): Jud
     apiError: false,
     soft: false,
     also: '',
+    call: null,
     ...given,
   });
 }
@@ -233,6 +234,7 @@ test('whatever the gates and the turn, a block is strict, open, and within the b
     description: fc.constant('text'),
     hint: fc.constantFrom('hint', null),
     check: fc.constantFrom('commit-push', 'decision-waiting', null) as fc.Arbitrary<Gate['check']>,
+    matcher: fc.constant(null),
     ttlSeconds: fc.constantFrom(3600, null),
   });
   const standings = fc.uniqueArray(fc.tuple(gates, marks), { selector: ([{ id }]) => id, maxLength: 4 });

@@ -4,6 +4,7 @@ import {
   type Asker,
   type CheckName,
   DECISION_WAITING,
+  type Gate,
   type Hook,
   holds,
   isConsumed,
@@ -11,6 +12,7 @@ import {
   type Mode,
   type Standing,
 } from './gate.ts';
+import { matchesCall, settlesGates, type ToolCall } from './matcher.ts';
 
 /** What an automatic check found. `failed`: it could not tell, which counts as `clear` and is said. */
 export type CheckAnswer =
@@ -41,6 +43,8 @@ export interface Question extends Asker {
   readonly soft: boolean;
   /** What else the state of things is made of: when it changed, the same gate may block once more. */
   readonly also: string;
+  /** At PreToolUse: the call that is about to be made; null: not known, and every gate concerns it. */
+  readonly call: ToolCall | null;
 }
 
 export interface Result {
@@ -82,14 +86,17 @@ export const MOST_BLOCKS = 3;
 
 /** What the gates of one hook say (contract 4). Nothing is read, written or asked. */
 export function evaluate(question: Question): Judged {
-  const { hook, standings, turn, stopHookActive, apiError } = question;
-  const judged = standings.filter(({ gate }) => gate.hook === hook).map((standing) => judge(standing, question));
+  const { hook, standings, turn, stopHookActive, apiError, call } = question;
+  const judged = standings
+    .filter(({ gate }) => gate.hook === hook && concerns(gate, call))
+    .map((standing) => judge(standing, question));
   const results = judged.map(({ result }) => result);
   const print = printOf(question, judged);
   const strict = results.filter(({ satisfied, mode }) => !satisfied && mode === 'strict');
   const letGo = ((): LetGo | null => {
     if (strict.length === 0) return null;
     if (apiError) return 'api-error';
+    if (!canLoop(hook)) return null;
     if (stopHookActive && turn.blocks.at(-1) === print) return 'nothing-changed';
     return turn.blocks.length >= MOST_BLOCKS ? 'blocked-enough' : null;
   })();
@@ -110,6 +117,19 @@ export function evaluate(question: Question): Judged {
     consumed: apiError ? [] : judged.filter(({ isUsedUp }) => isUsedUp).map(({ result }) => result.gate_id),
     open: results.filter(({ satisfied }) => !satisfied).map(({ gate_id }) => gate_id),
   };
+}
+
+/**
+ * Whether a block at this hook makes the harness go on by itself, so that without a bound there would be no end of it. A call
+ * that was denied, or a prompt that was refused, comes again only when somebody makes it again.
+ */
+export function canLoop(hook: Hook): boolean {
+  return hook !== 'PreToolUse' && hook !== 'UserPromptSubmit';
+}
+
+function concerns({ matcher }: Gate, call: ToolCall | null): boolean {
+  if (call === null) return true;
+  return !settlesGates(call) && (matcher === null || matchesCall(matcher, call));
 }
 
 /** The verdict when a block that was meant can not be given: the bound is reached, or was not to be kept. */

@@ -10,17 +10,21 @@ export interface GatesForDecisions {
 }
 
 /** A decision is of a persona and not of a session, so its marks hold for all of them. Each throws what `Gates` does. */
-export function gatesForDecisions(gates: Pick<Gates, 'one' | 'mark' | 'clear'>): GatesForDecisions {
+export function gatesForDecisions(
+  gates: Pick<Gates, 'one' | 'mark' | 'clear' | 'noteOpen' | 'remove'>,
+): GatesForDecisions {
   const mark = (persona: PersonaId, id: string): void => {
     gates.mark(persona, id, { by: 'decision', session: null, terminal: null, tells: false });
   };
   return {
     open(persona) {
       gates.clear(persona, ({ id }) => id === DECISION);
+      gates.noteOpen(persona, DECISION);
     },
     close(persona) {
       // Else nothing holds it that the mark would be for, and it would serve a gate that is registered later.
       if (gates.one(persona, DECISION)?.isBuiltIn === false) mark(persona, DECISION);
+      else gates.remove(persona, DECISION);
     },
     waiting(persona, isWaiting) {
       if (isWaiting) mark(persona, DECISION_WAITING);

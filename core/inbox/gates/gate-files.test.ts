@@ -197,7 +197,7 @@ test('what a kill left beside the gates goes with the next look, once no writer 
     'disk: realDisk(silentLog)',
     "disk: { ...realDisk(silentLog), files: { ...realDisk(silentLog).files, rename: () => process.kill(process.pid, 'SIGKILL') } }",
   )}
-    const gate = { id: 'deploy', hook: 'Stop', mode: 'strict', hint: null, check: null, ttlSeconds: null };
+    const gate = { id: 'deploy', hook: 'Stop', mode: 'strict', hint: null, check: null, matcher: null, ttlSeconds: null };
     gates.register('ada', { ...gate, description: 'killed' });`;
   const killed = async (): Promise<string> => {
     const before = existsSync(space.at('gates', 'ada')) ? readdirSync(space.at('gates', 'ada')) : [];
@@ -221,7 +221,7 @@ test('what a kill left beside the gates goes with the next look, once no writer 
 test('a real kill while gates are written leaves whole files', async () => {
   using space = scratch();
   const script = `${GATES_OF_ARGUMENT}
-    const gate = { id: 'deploy', hook: 'Stop', mode: 'strict', hint: null, check: null, ttlSeconds: null };
+    const gate = { id: 'deploy', hook: 'Stop', mode: 'strict', hint: null, check: null, matcher: null, ttlSeconds: null };
     for (let n = 0; ; n += 1) {
       gates.register('ada', { ...gate, description: String(n).repeat(200).slice(0, 900) });
       if (n === 20) process.stdout.write('going');

@@ -36,6 +36,10 @@ export interface GateFiles {
   read(persona: PersonaId): AllGates;
   /** Null: there is no such gate, or its file is odd. */
   one(persona: PersonaId, id: string): Standing | null;
+  /** Whether it has a file, whatever stands in it. */
+  has(persona: PersonaId, id: string): boolean;
+  /** False: there is no such file. @throws Fault `unwritable` */
+  remove(persona: PersonaId, id: string): boolean;
   /** Durable when it returns. @throws Fault `unwritable` or `no-space`; the old file is intact then */
   write(persona: PersonaId, standing: Standing): void;
 }
@@ -46,6 +50,8 @@ const MOST_GATES = 500;
 
 export function gateFiles(disk: Disk, random: Random, state: string, clock: Pick<Clock, 'now'>): GateFiles {
   const at = (persona: PersonaId): string => join(state, 'gates', stemOf(persona));
+
+  const pathOf = (persona: PersonaId, id: string): string => join(at(persona), `${id}${ENDING}`);
 
   function idsIn(directory: string): readonly string[] {
     try {
@@ -96,8 +102,19 @@ export function gateFiles(disk: Disk, random: Random, state: string, clock: Pick
       const gate = builtIn(id);
       return read !== null || gate === undefined ? null : { gate, mark: null, isBuiltIn: true };
     },
+    has: (persona, id) => disk.files.lstat(pathOf(persona, id)) !== null,
+    remove(persona, id) {
+      const path = pathOf(persona, id);
+      try {
+        disk.files.unlink(path);
+        return true;
+      } catch (error) {
+        if (errnoOf(error) === 'ENOENT') return false;
+        throw ioFault(error, path, 'unwritable');
+      }
+    },
     write(persona, standing) {
-      writeAtomically(disk, random, join(at(persona), `${standing.gate.id}${ENDING}`), textOfGate(standing));
+      writeAtomically(disk, random, pathOf(persona, standing.gate.id), textOfGate(standing));
     },
   };
 }

@@ -14,6 +14,12 @@ const gates: fc.Arbitrary<Gate> = fc.record(
     description: text,
     hint: fc.option(text),
     check: fc.option(fc.constantFrom(...CHECKS)),
+    matcher: fc.option(
+      fc.record(
+        { tool: fc.option(fc.constantFrom('Bash', 'Edit|Write', 'mcp__*')), command: fc.constant('git push') },
+        { noNullPrototype: true },
+      ),
+    ),
     ttlSeconds: fc.option(fc.integer({ min: 1, max: 86_400 })),
   },
   { noNullPrototype: true },
@@ -32,13 +38,14 @@ const marks: fc.Arbitrary<Mark | null> = fc.option(
 
 test('every gate that can be registered, with every mark, is read as it was written', () => {
   fc.assert(
-    fc.property(gates, marks, fc.boolean(), (gate, mark, registered) => {
+    fc.property(gates, marks, fc.boolean(), (given, mark, registered) => {
+      const gate = given.hook === 'PreToolUse' ? given : { ...given, matcher: null };
       const bytes = Buffer.from(textOfGate({ gate: checkedGate(gate), mark, isBuiltIn: !registered }), 'utf8');
       assert.deepEqual(gateOfText(gate.id, bytes), { is: 'gate', registered, gate, mark });
     }),
   );
   const longest = '\u0000'.repeat(MOST_NAME);
-  const gate = { id: 'g', hook: 'Stop', mode: 'soft', check: null, ttlSeconds: null } as const;
+  const gate = { id: 'g', hook: 'Stop', mode: 'soft', check: null, matcher: null, ttlSeconds: null } as const;
   const mark = { by: 'cli', at: 0, session: longest, terminal: longest } as const;
   const wordy = { ...gate, description: `${'\u0000'.repeat(999)}x`, hint: `${'\u0000'.repeat(999)}x` };
   assert.ok(Buffer.byteLength(textOfGate({ gate: checkedGate(wordy), mark, isBuiltIn: false })) < MOST_FILE_BYTES);
@@ -64,7 +71,16 @@ test("keys that are missing are null, keys of others are nobody's concern", () =
   assert.deepEqual(gateOfText('g', Buffer.from(JSON.stringify(file))), {
     is: 'gate',
     registered: null,
-    gate: { id: 'g', hook: 'Stop', mode: 'strict', description: 'd', hint: null, check: null, ttlSeconds: null },
+    gate: {
+      id: 'g',
+      hook: 'Stop',
+      mode: 'strict',
+      description: 'd',
+      hint: null,
+      check: null,
+      matcher: null,
+      ttlSeconds: null,
+    },
     mark: null,
   });
 });

@@ -1,5 +1,6 @@
 import { instantOfIso, isoOf } from '../../model/index.ts';
 import { CHECKS, HOOKS, isTtl, MODES, MOST_NAME, MOST_TEXT, PROVENANCES, type Standing } from './gate.ts';
+import { refusedMatcher } from './matcher.ts';
 
 /** A file of a gate is far smaller. */
 export const MOST_FILE_BYTES = 16_384;
@@ -12,7 +13,7 @@ export type GateRead =
 
 /** What stands in `ID.json` (contract 4, "ours"). */
 export function textOfGate({ gate, mark, isBuiltIn }: Standing): string {
-  const { hook, mode, description, hint, check, ttlSeconds } = gate;
+  const { hook, mode, description, hint, check, matcher, ttlSeconds } = gate;
   const file = {
     registered: !isBuiltIn,
     hook,
@@ -20,6 +21,7 @@ export function textOfGate({ gate, mark, isBuiltIn }: Standing): string {
     description,
     hint,
     check,
+    ...(matcher === null ? {} : { tool: matcher.tool, command: matcher.command }),
     satisfied_by: mark?.by ?? null,
     at: mark === null ? null : isoOf(mark.at),
     ttl: ttlSeconds,
@@ -42,7 +44,7 @@ export function gateOfText(id: string, bytes: Uint8Array): GateRead {
     return odd(error instanceof Error ? error.message : String(error));
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return odd('it holds no JSON object');
-  const { registered, hook, mode, description, hint, check, ttl, ...marked } = value as Readonly<
+  const { registered, hook, mode, description, hint, check, tool, command, ttl, ...marked } = value as Readonly<
     Record<string, unknown>
   >;
   const hookRead = hook === null ? null : oneOf(HOOKS, hook);
@@ -55,10 +57,12 @@ export function gateOfText(id: string, bytes: Uint8Array): GateRead {
   if (!isNone(hint) && !isText(hint, MOST_TEXT)) return wrong('hint', hint);
   if (checkRead === undefined) return wrong('check', check);
   if (!isNone(ttl) && !(typeof ttl === 'number' && isTtl(ttl))) return wrong('ttl', ttl);
+  const matcher = matcherOf(tool, command);
+  if (matcher?.is === 'odd') return matcher;
   const mark = markOf(marked);
   if (mark.is === 'odd') return mark;
   const gate = { id, hook: hookRead, mode: modeRead, description, hint: hint ?? null, check: checkRead };
-  const whole = { ...gate, ttlSeconds: ttl ?? null };
+  const whole = { ...gate, matcher: matcher?.matcher ?? null, ttlSeconds: ttl ?? null };
   return { is: 'gate', registered: registered ?? null, gate: whole, mark: mark.mark };
 }
 
@@ -72,6 +76,15 @@ function markOf({ satisfied_by: by, at, session, terminal }: Readonly<Record<str
   const known = oneOf(PROVENANCES, by);
   if (known === undefined) return { is: 'mark', mark: null } as const;
   return { is: 'mark', mark: { by: known, at: moment, session: session ?? null, terminal: terminal ?? null } } as const;
+}
+
+function matcherOf(tool: unknown, command: unknown) {
+  if (isNone(tool) && isNone(command)) return null;
+  if (!isNone(tool) && typeof tool !== 'string') return wrong('tool', tool);
+  if (!isNone(command) && typeof command !== 'string') return wrong('command', command);
+  const matcher = { tool: tool ?? null, command: command ?? null };
+  const why = refusedMatcher(matcher);
+  return why === null ? ({ is: 'matcher', matcher } as const) : odd(why);
 }
 
 function oneOf<T extends string>(all: readonly T[], value: unknown): T | undefined {

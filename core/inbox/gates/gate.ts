@@ -1,5 +1,6 @@
 import { Fault, type Instant } from '../../model/index.ts';
 import { stemOf } from '../../state/index.ts';
+import { type Matcher, refusedMatcher } from './matcher.ts';
 
 /** The events of a harness at which a gate can stand (inbox and gates, contract 4). */
 export const HOOKS = ['Stop', 'PreToolUse', 'UserPromptSubmit', 'PreCompact'] as const;
@@ -28,6 +29,8 @@ export interface Gate {
   /** What to do about it. */
   readonly hint: string | null;
   readonly check: CheckName | null;
+  /** At PreToolUse: which calls it concerns; null: every one. */
+  readonly matcher: Matcher | null;
   /** How long a mark holds; null: until it is cleared. */
   readonly ttlSeconds: number | null;
 }
@@ -135,6 +138,11 @@ export function checkedGate(gate: Gate): Gate {
     ['hint', gate.hint ?? ''],
   ] as const)
     if (text.length > MOST_TEXT) throw refused(`the ${field} has ${text.length} characters, over ${MOST_TEXT}`);
+  if (gate.matcher !== null) {
+    if (gate.hook !== 'PreToolUse') throw refused(`a tool or command is for gates of PreToolUse, not of ${gate.hook}`);
+    const whyNot = refusedMatcher(gate.matcher);
+    if (whyNot !== null) throw refused(whyNot);
+  }
   const { ttlSeconds: ttl } = gate;
   if (ttl !== null && !isTtl(ttl))
     throw refused(`ttl ${ttl} is not a whole number of seconds up to ${MOST_TTL_SECONDS}`);

@@ -292,8 +292,9 @@ test('what is open for a person to see is what somebody put there and nothing sa
   all.gates.register('ada', gate('tidy', { mode: 'soft', hook: 'PreCompact', ttlSeconds: 60 }));
   all.gates.register('ada', gate('sandbox-boundary', { hook: 'PreToolUse' }));
   all.gates.register('ada', gate('pushed', { check: 'commit-push' }));
-  assert.deepEqual(open(), ['deploy', 'pushed', 'tidy']);
+  assert.deepEqual(open(), ['sandbox-boundary', 'deploy', 'pushed', 'tidy']);
   mark(all, 'deploy');
+  mark(all, 'sandbox-boundary');
   mark(all, 'tidy', 'cli', 's9');
   mark(all, 'pushed', 'auto');
   assert.deepEqual(open(), []);

@@ -5,7 +5,7 @@ import type { Items, NewItem } from '../item.ts';
 import { type Asked, type LookAtAsked, standingNow } from './asked.ts';
 import { isAsked } from './built-ins.ts';
 import { askChecks, type LookAtGit, type Place } from './checks.ts';
-import { evaluate, type Judged, type Verdict, withoutBlock } from './evaluate.ts';
+import { canLoop, evaluate, type Judged, type Verdict, withoutBlock } from './evaluate.ts';
 import {
   type Asker,
   type CheckName,
@@ -23,6 +23,7 @@ import {
   sessionKey,
 } from './gate.ts';
 import { type AllGates, gateFiles } from './gate-files.ts';
+import type { ToolCall } from './matcher.ts';
 import { type TurnFile, turnFile } from './turn-file.ts';
 
 export interface GatesOptions {
@@ -46,6 +47,10 @@ export interface CheckRequest extends Asker, Place {
   readonly soft: boolean;
   /** See `Question.also`; empty for nothing. */
   readonly also: string;
+  /** See `Question.call`. */
+  readonly call: ToolCall | null;
+  /** `hook`: of gates that a hook asks about only; see `isAsked`. */
+  readonly by: 'hook' | 'command';
 }
 
 /** Who marks a gate, and for whom: a session null is every session of the persona. */
@@ -87,6 +92,13 @@ export interface Gates {
    * `needsForce`, is the caller's matter. Null: there is no such gate. @throws Fault `unwritable` or `no-space`
    */
   mark(persona: PersonaId, id: string, request: MarkRequest): Standing | null;
+  /** The persona has this gate no longer; a built-in one is again as every persona has it. False: there was no file of it. @throws Fault */
+  remove(persona: PersonaId, id: string): boolean;
+  /**
+   * Has a file for a built-in gate that holds from now on, so that the script of the hook sees it where the program is gone.
+   * @throws Fault `unwritable` or `no-space`
+   */
+  noteOpen(persona: PersonaId, id: string): void;
   /** Takes the marks of those gates away and says whose there was one. @throws Fault */
   clear(persona: PersonaId, which: (gate: Gate) => boolean): readonly string[];
   /**
@@ -149,15 +161,16 @@ export function openGates({ disk, random, clock, state, items, git, asked: asked
     if (hook === 'UserPromptSubmit') tried(() => turns.begin(), troubles);
     const { standings: all, odd } = files.read(persona);
     troubles.push(...odd.map(({ path, why }) => `${path} is not a gate and blocks nothing: ${why}`));
-    const here = all.filter(({ gate }) => gate.hook === hook);
-    const standings = standingNow(all, here.some(isDecision) ? askedOrNone(persona, troubles) : []);
+    const meant = asked.by === 'hook' ? all.filter(isAsked) : all;
+    const here = meant.filter(({ gate }) => gate.hook === hook);
+    const standings = standingNow(meant, here.some(isDecision) ? askedOrNone(persona, troubles) : []);
     const checks = await askChecks(checksOf(here, request, clock.now()), request, git);
     const turn = turns.read();
     const now = clock.now();
     const first = evaluate({ ...request, standings, checks, turn, now });
     // The block is written down before it is given: one that can not be counted is none.
     const verdict =
-      first.decision === 'allow' || turns.claim(first.print, random.hex(8))
+      first.decision === 'allow' || !canLoop(hook) || turns.claim(first.print, random.hex(8))
         ? first
         : withoutBlock(first, 'blocked-enough');
     for (const standing of here) {
@@ -200,7 +213,7 @@ export function openGates({ disk, random, clock, state, items, git, asked: asked
 
   return {
     list: (persona) => files.read(persona),
-    asked: (persona) => now(persona).filter(({ gate }) => gate.hook !== null && isAsked(gate)),
+    asked: (persona) => now(persona).filter((standing) => standing.gate.hook !== null && isAsked(standing)),
     open(persona) {
       const standings = now(persona);
       const at = clock.now();
@@ -209,7 +222,7 @@ export function openGates({ disk, random, clock, state, items, git, asked: asked
       const isWaiting = standings.some((one) => one.gate.id === DECISION_WAITING && isMarked(one));
       return standings.filter((standing) => {
         const { gate, isBuiltIn } = standing;
-        if (gate.hook === null || !isAsked(gate) || (isBuiltIn && gate.id !== DECISION)) return false;
+        if (gate.hook === null || !isAsked(standing) || (isBuiltIn && gate.id !== DECISION)) return false;
         return !isMarked(standing) && !(gate.check === 'decision-waiting' && isWaiting);
       });
     },
@@ -226,6 +239,11 @@ export function openGates({ disk, random, clock, state, items, git, asked: asked
       const mark: Mark = { by, at: clock.now(), session: session === null ? null : sessionKey(session), terminal };
       putMark(persona, standing, mark, tells);
       return { ...standing, mark };
+    },
+    remove: (persona, id) => files.remove(persona, id),
+    noteOpen(persona, id) {
+      const standing = files.one(persona, id);
+      if (standing?.isBuiltIn === true && !files.has(persona, id)) files.write(persona, standing);
     },
     clear: (persona, which) => clear(persona, ({ gate }) => which(gate)),
     async check(request) {
@@ -247,7 +265,14 @@ export function openGates({ disk, random, clock, state, items, git, asked: asked
       const standings = standingNow(all, askedBy(request.persona));
       const now = clock.now();
       const checks = await askChecks(checksOf(standings, request, now), request, git);
-      const plain = { stopHookActive: false, apiError: false, soft: false, also: '', turn: { blocks: [], open: [] } };
+      const plain = {
+        stopHookActive: false,
+        apiError: false,
+        soft: false,
+        also: '',
+        call: null,
+        turn: { blocks: [], open: [] },
+      };
       return HOOKS.flatMap((hook) => {
         const { results } = evaluate({ ...request, ...plain, hook, standings, checks, now });
         return all.flatMap((standing) => {

@@ -26,4 +26,5 @@ export {
 export type { AllGates, Odd } from './gate-files.ts';
 export { type CheckRequest, type Gates, type GatesOptions, type MarkRequest, openGates, type Stand } from './gates.ts';
 export { realGit } from './git.node.ts';
+export { type Matcher, matchesCall, settlesGates, type ToolCall } from './matcher.ts';
 export { gateOwners } from './owners.ts';
