@@ -195,7 +195,11 @@ for (const shell of SHELLS) {
     using h = hookShell();
     rmSync(h.state.at('node'));
     const asked = (event: string, given: Record<string, unknown> = {}, persona = 'ada') => {
-      const { code, stdout, stderr } = h.run(['claude', event, persona], { shell, env: NOWHERE, input: JSON.stringify(given) });
+      const { code, stdout, stderr } = h.run(['claude', event, persona], {
+        shell,
+        env: NOWHERE,
+        input: JSON.stringify(given),
+      });
       assert.deepEqual([code, stderr], [0, '']);
       return stdout === '' ? null : JSON.parse(stdout);
     };
