@@ -236,7 +236,7 @@ export function summaryOf({ totals, causes, decisions, version, notifications, p
     title: `${totals.down > 0 ? `${totals.down} down, ` : ''}${decide === null ? '' : `${decide}, `}${badge}Hivebar`,
     slots: {
       totalUnread: unread,
-      totalUrgent: totals.urgent === null ? '–' : String(totals.urgent),
+      totalUrgent: numberOf(totals.urgent, totals.urgentIs),
       totalUp: String(totals.up),
       totalDown: String(totals.down),
       sentence: sentenceOf(totals, pending, causes.length, hidden, stalled),
@@ -318,7 +318,7 @@ export function causeOf(cause: StatusWire['causes'][number], now: number): Slots
 
 /** A number that is not known is a dash, never 0. */
 export function numberOf(n: number | null, is: PersonaWire['unreadIs']): string {
-  if (n === null || is === 'unknown') return '–';
+  if (n === null || is === 'unknown' || (n === 0 && is === 'atLeast')) return '–';
   return is === 'atLeast' ? `${n}+` : String(n);
 }
 

@@ -42,7 +42,15 @@ function status(personas: StatusWire['personas'], unread: number | null): Status
     generatedAt: NOW,
     version: '1',
     port: 7475,
-    totals: { unread, unreadIs: unread === null ? 'unknown' : 'atLeast', urgent: 0, up: 1, down: 1, personas: 2 },
+    totals: {
+      unread,
+      unreadIs: unread === null ? 'unknown' : 'atLeast',
+      urgent: 0,
+      urgentIs: 'exact',
+      up: 1,
+      down: 1,
+      personas: 2,
+    },
     hives: [],
     projects: [],
     personas,
@@ -121,4 +129,10 @@ test('one that is up and whose reader gets nothing done is a state of its own, w
     /^DOWN .*ada: gone$/,
   );
   assert.match(row({ agent: 'gone', agentReason: 'owner-dead' }), /^UP .*ada$/);
+});
+
+test('F2 a lower bound of nothing is no number', () => {
+  const text = statusTable(status([persona({ unread: 0, unreadIs: 'atLeast' })], 0));
+  assert.match(text, /^\? unread/);
+  assert.ok(!text.includes('0+'), text);
 });

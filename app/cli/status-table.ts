@@ -40,7 +40,7 @@ function stateOf({ state, agent }: PersonaWire): string {
 }
 
 function counted(count: number | null, is: PersonaWire['unreadIs']): string {
-  if (count === null) return '?';
+  if (count === null || (count === 0 && is !== 'exact')) return '?';
   return is === 'atLeast' ? `${count}+` : `${count}`;
 }
 

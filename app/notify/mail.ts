@@ -1,4 +1,4 @@
-import { type Count, exactly, type Instant } from '../../core/model/index.ts';
+import { type Count, exactly, type Instant, sameCount } from '../../core/model/index.ts';
 import { type BannerKey, mailKey } from './banner.ts';
 import type { Draft } from './draft.ts';
 import type { MailState, PersonaState, Urgency } from './state.ts';
@@ -6,11 +6,12 @@ import { crowdBanner, mailBanner } from './words.ts';
 
 type News = Extract<MailState, { is: 'news' }>;
 
-/** New mail was told. */
+/** New mail was told, which a look found at `lookedAt`. */
 export function arrived(
   draft: Draft,
   persona: PersonaState,
   { count, latest, came }: Pick<News, 'count' | 'latest' | 'came'>,
+  lookedAt: Instant | null,
 ): void {
   const before = persona.mail;
   const mail: MailState =
@@ -23,10 +24,15 @@ export function arrived(
           came: before.fresh > 0 ? before.came : came,
         }
       : { is: 'news', count, fresh: count, latest, came, shownAt: before.shownAt, banner: 'own' };
-  const { known, untold } = persona.urgency;
-  // What came while nobody watched was never seen to rise.
-  const unseen = came === 'away' && known !== null && untold < known;
-  const urgency = unseen ? { known, untold: known, roseAt: draft.at } : persona.urgency;
+  const { known, untold, firstAt } = persona.urgency;
+  // While nobody watched, nobody saw the number rise; a first number came from the same look as this mail, or it did not.
+  const isFirst = firstAt !== null && lookedAt !== null && Math.abs(firstAt - lookedAt) < 1; // a text holds microseconds
+  const unseen = (came === 'away' || isFirst) && known !== null && untold < known;
+  const urgency: Urgency = unseen
+    ? { known, untold: known, roseAt: draft.at, firstAt: null }
+    : firstAt === null
+      ? persona.urgency
+      : { ...persona.urgency, firstAt: null };
   draft.setPersona({ ...persona, mail, urgency });
 }
 
@@ -34,10 +40,14 @@ export function arrived(
  * The inbox says how much is unread. Nothing unread: what came was read meanwhile, whoever read it.
  * A fact that changes nothing costs nothing.
  */
-export function levels(draft: Draft, persona: PersonaState, unread: Count, urgent: Count): PersonaState {
+export function levels(
+  draft: Draft,
+  persona: PersonaState,
+  { unread, urgent, at }: { readonly unread: Count; readonly urgent: Count; readonly at: Instant },
+): PersonaState {
   const read = isZero(unread) && persona.mail.is === 'news';
-  const urgency = urgencyAfter(persona, isZero(unread) ? exactly(0) : urgent, draft.at);
-  if (same(persona.unread, unread) && urgency === persona.urgency && !read) return persona;
+  const urgency = urgencyAfter(persona, isZero(unread) ? exactly(0) : urgent, draft.at, at);
+  if (sameCount(persona.unread, unread) && urgency === persona.urgency && !read) return persona;
   const mail: MailState = read ? { is: 'quiet', shownAt: persona.mail.shownAt } : persona.mail;
   const next: PersonaState = { ...persona, unread, urgency, mail };
   draft.setPersona(next);
@@ -45,13 +55,16 @@ export function levels(draft: Draft, persona: PersonaState, unread: Count, urgen
 }
 
 /** What rose was not told yet. A first number says nothing of when it rose, unless there is news that it may belong to. */
-function urgencyAfter({ urgency, mail }: PersonaState, urgent: Count, at: Instant): Urgency {
+function urgencyAfter({ urgency, mail }: PersonaState, urgent: Count, at: Instant, lookedAt: Instant): Urgency {
   if (urgent.is === 'unknown' || urgent.n === urgency.known) return urgency;
   const known = urgent.n;
   const before = urgency.known;
-  if (before === null) return { known, untold: mail.is === 'news' && mail.fresh > 0 ? known : 0, roseAt: at };
+  if (before === null) {
+    const isNews = mail.is === 'news' && mail.fresh > 0;
+    return { known, untold: isNews ? known : 0, roseAt: at, firstAt: isNews ? null : lookedAt };
+  }
   if (known < before) return { ...urgency, known, untold: Math.min(known, urgency.untold) };
-  return { known, untold: urgency.untold + known - before, roseAt: at };
+  return { known, untold: urgency.untold + known - before, roseAt: at, firstAt: null };
 }
 
 /** A person closed or clicked the banner: what it counted is no news any more, what came since is. */
@@ -223,8 +236,4 @@ function unreadOf(persona: PersonaState, mail: News): number {
 
 function isZero(count: Count): boolean {
   return count.is === 'exact' && count.n === 0;
-}
-
-function same(a: Count, b: Count): boolean {
-  return a.is === b.is && (a.is === 'unknown' || (b.is !== 'unknown' && a.n === b.n));
 }

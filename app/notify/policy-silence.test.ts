@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exactly, Fault } from '../../core/model/index.ts';
+import { exactly, Fault, isoOf } from '../../core/model/index.ts';
 import { mailKey, wantedBy } from './banner.ts';
-import { joined, REFUSED, Scene } from './harness.ts';
+import { joined, newEvent, REFUSED, Scene } from './harness.ts';
 import { RULES } from './state.ts';
 
 const NEVER = { is: 'never' } as const;
@@ -332,4 +332,41 @@ test('a clock that is set back leaves nobody without banners: the gap ends what 
   scene.mail('ada', 2, 'second');
   scene.wait(5);
   assert.deepEqual([...scene.screen.keys()], ['mail:ada']);
+});
+
+/** What a look found: `urgent` of `unread`, and these messages with it. */
+function found(scene: Scene, unread: number, urgent: number, ids: readonly number[]): void {
+  const { at } = scene;
+  const reach = { is: 'up', since: at } as const;
+  const vital = { is: 'unknown', why: 'not-reported' } as const;
+  const counts = { unread: exactly(unread), urgent: exactly(urgent) };
+  const events = ids.map((id) => newEvent('ada', id, { ts: isoOf(at), content: `mail ${id}` }));
+  scene.facts({ is: 'looked', at, persona: 'ada', reach, ...counts, vital, cursor: 0 });
+  scene.wait(0.01); // the sink takes its time
+  scene.facts({ is: 'told', at: scene.at, persona: 'ada', events });
+}
+
+test('F2 the first mail of a persona is urgent in its first banner, and breaks quiet hours', () => {
+  const scene = new Scene();
+  scene.rules = { ...RULES, urgentBreaksQuiet: true };
+  scene.quiet(FOREVER);
+  scene.joined('ada');
+  found(scene, 1, 1, [1]);
+  scene.wait(60);
+  assert.deepEqual(
+    scene.transcript.map((line) => line.replace(/^\S+ /, '')),
+    ['show [high] ada: 1 new, urgent | bob: mail 1'],
+  );
+});
+
+test('F2 a first number says nothing of mail that comes with a later look', () => {
+  const scene = new Scene();
+  scene.rules = { ...RULES, urgentBreaksQuiet: true };
+  scene.quiet(FOREVER);
+  scene.joined('ada');
+  found(scene, 1, 1, []);
+  scene.wait(60);
+  found(scene, 2, 1, [2]);
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, []);
 });

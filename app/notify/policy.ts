@@ -1,6 +1,6 @@
 import type { Fact } from '../../core/board/index.ts';
 import type { Event, NewEvent } from '../../core/events/index.ts';
-import type { Instant } from '../../core/model/index.ts';
+import { type Instant, instantOfIso } from '../../core/model/index.ts';
 import * as asked from './asked.ts';
 import type { Banner, BannerKey } from './banner.ts';
 import { Draft } from './draft.ts';
@@ -181,10 +181,10 @@ function fold(draft: Draft, fact: Fact): void {
       draft.dropPersona(persona.id);
       return;
     case 'looked':
-      outage.up(draft, mail.levels(draft, persona, fact.unread, fact.urgent));
+      outage.up(draft, mail.levels(draft, persona, fact));
       return;
     case 'counted':
-      mail.levels(draft, persona, fact.unread, fact.urgent);
+      mail.levels(draft, persona, fact);
       return;
     case 'failed':
       if (fact.reach.is === 'down') outage.down(draft, persona, fact.reach.since, fact.fault);
@@ -193,7 +193,8 @@ function fold(draft: Draft, fact: Fact): void {
       const news = fact.events.flatMap((e) => (e.event === 'new' && e.self !== true ? [e] : []));
       const last = news.at(-1);
       if (last === undefined) return;
-      mail.arrived(draft, persona, { count: news.length, latest: latestOf(last), came: cameWhile(draft, fact) });
+      const came = cameWhile(draft, fact);
+      mail.arrived(draft, persona, { count: news.length, latest: latestOf(last), came }, instantOfIso(last.ts));
       return;
     }
   }
@@ -208,7 +209,7 @@ function personaOf(fact: Extract<Fact, { is: 'joined' }>, before: PersonaState |
     source: fact.source,
     label,
     unread: { is: 'unknown' },
-    urgency: { known: null, untold: 0, roseAt: fact.at },
+    urgency: { known: null, untold: 0, roseAt: fact.at, firstAt: null },
     canMarkRead,
     reach: { is: 'unseen', causes: [] },
     mail: { is: 'quiet', shownAt: null },

@@ -28,6 +28,8 @@ export interface Urgency {
   readonly untold: number;
   /** When that last rose: the mail itself is told a moment later. */
   readonly roseAt: Instant;
+  /** When the first number was seen, if nothing says yet that it counts news; null: it is told, or it was no first one. */
+  readonly firstAt: Instant | null;
 }
 
 /** One persona as far as banners go. */

@@ -152,6 +152,7 @@ export const StatusWire = Type.Object(
         ),
         unreadIs: UnreadIs,
         urgent: Nullable(Whole('As unread.')),
+        urgentIs: UnreadIs,
         up: Whole('Personas that are UP and not hidden.'),
         down: Whole('Personas that are DOWN and not hidden.'),
         personas: Whole('All that are not hidden.'),

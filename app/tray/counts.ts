@@ -3,7 +3,7 @@ import type { Count } from '../../core/model/index.ts';
 type Known = Exclude<Count, { is: 'unknown' }>;
 
 export function atLeastOne(count: Count): count is Known {
-  return count.is !== 'unknown' && (count.n > 0 || count.is === 'atLeast');
+  return count.is !== 'unknown' && count.n > 0;
 }
 
 /** `3`, or `200+` when there may be more. */

@@ -73,6 +73,18 @@ describe('the menu', () => {
     ]);
   });
 
+  test('F2 "0+" is never shown: a lower bound of nothing is not known', () => {
+    const unknown = persona('b', { unread: UNKNOWN, urgent: UNKNOWN });
+    const one = persona('a', { unread: exactly(1), urgent: exactly(0) });
+    const none = persona('a', { unread: { is: 'atLeast', n: 0 }, urgent: { is: 'atLeast', n: 0 } });
+    assert.equal(trayModel(snapshot([one, unknown])).summary, '1+ unread');
+    assert.equal(trayModel(snapshot([none])).summary, 'No known unread');
+    for (const personas of [[one, unknown], [none], [none, unknown]]) {
+      const shown = JSON.stringify(trayModel(snapshot(personas)));
+      assert.ok(!shown.includes('0+'), shown);
+    }
+  });
+
   test('down comes before urgent, urgent before unread, unread before the rest, and within that by id', () => {
     assert.deepEqual(
       rowsOf(

@@ -53,7 +53,7 @@ function newsOf(p: PersonaView, now: Instant): string {
   if (atLeastOne(p.urgent.value)) parts.push(`${numberOf(p.urgent.value)} urgent`);
   if (parts.length > 0) return parts.join(', ');
   if (p.reach.is === 'unseen') return 'not seen yet';
-  return unread.is === 'unknown' ? 'unread unknown' : 'no unread';
+  return unread.is === 'exact' ? 'no unread' : 'unread unknown';
 }
 
 /** A number that is old says from when it is, down or not: a look that never ends tells of no failure. */
@@ -109,7 +109,8 @@ function readOf(p: PersonaView): MenuEntry[] {
 
 /** Which of the messages are unread is not known here, only whether any is: marking one that was read changes nothing. */
 function mayMark(p: PersonaView): boolean {
-  return p.canMarkRead && atLeastOne(p.unread.value);
+  const { value } = p.unread;
+  return p.canMarkRead && (value.is === 'atLeast' || atLeastOne(value));
 }
 
 function muteOf(p: PersonaView, now: Instant): MenuEntry[] {

@@ -10,7 +10,8 @@ export function summaryOf(snapshot: Snapshot, now: Instant): string {
   if (personas === 0) parts.push('No personas');
   else if (isUnseen(snapshot)) parts.push('Looking for mail');
   else if (unread.is === 'unknown') parts.push('Unread unknown');
-  else parts.push(unread.n === 0 && unread.is === 'exact' ? 'No unread' : `${numberOf(unread)} unread`);
+  else if (unread.n > 0) parts.push(`${numberOf(unread)} unread`);
+  else parts.push(unread.is === 'exact' ? 'No unread' : 'No known unread');
   if (atLeastOne(urgent)) parts.push(`${numberOf(urgent)} urgent`);
   if (snapshot.decisions.length > 0) parts.push(`${snapshot.decisions.length} to decide`);
   if (down > 0) parts.push(`${down} down`);

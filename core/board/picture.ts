@@ -1,4 +1,4 @@
-import type { Count } from '../model/index.ts';
+import { sameCount } from '../model/index.ts';
 import { sameDecisions, sameLocal } from './asked.ts';
 import { sameDaemon } from './daemon.ts';
 import type { Until } from './fact.ts';
@@ -80,11 +80,6 @@ function sameProject(a: ProjectView, b: ProjectView): boolean {
 function sameTrouble(a: Trouble | null, b: Trouble | null): boolean {
   if (a === null || b === null) return a === b;
   return a.since === b.since && a.fault.scope.key === b.fault.scope.key && a.fault.explain() === b.fault.explain();
-}
-
-function sameCount(a: Count, b: Count): boolean {
-  if (a.is === 'unknown' || b.is === 'unknown') return a.is === b.is;
-  return a.is === b.is && a.n === b.n;
 }
 
 function sameUntil(a: Until, b: Until): boolean {

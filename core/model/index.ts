@@ -1,4 +1,4 @@
-export { type Count, exactly, sumOf, UNKNOWN } from './count.ts';
+export { type Count, exactly, sameCount, sumOf, UNKNOWN } from './count.ts';
 export { FAULTS, Fault, type FaultCode, faultOf, type Scope } from './fault.ts';
 export type { PersonaId, SourceId } from './ids.ts';
 export { type Instant, instantOfIso, isoOf } from './instant.ts';

@@ -102,6 +102,8 @@ export interface Pending {
   once(signal: AbortSignal): Promise<Levels>;
   /** Waits up to `ms` for a change after `cursor`. */
   hold?(cursor: string, ms: number, signal: AbortSignal): Promise<Levels>;
+  /** Nothing but the list tells of a change, and counts that are as before may hide one: a message read, another one come. */
+  readonly hidesChanges?: boolean;
 }
 
 /** Messages of one inbox: these, every one, or every one up to an id. */

@@ -1,56 +1,41 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { dueFor, type Pace, retryDelay } from './due.ts';
+import { test } from 'node:test';
+import { type Counts, dueFor, type Pace, retryDelay } from './due.ts';
 
-const QUIET: Pace = { armed: true, healthy: true, recent: false, retryAt: null, unread: 2, skipped: 0 };
-const NO_ANSWER = null;
+const QUIET: Pace = { armed: true, healthy: true, recent: false, retryAt: null, overdue: false };
 
-function due(pace: Partial<Pace>, counted: number | null = 2, asked = false): string | null {
-  return dueFor({ ...QUIET, ...pace }, counted, 1000, 10, asked);
-}
+/** What is due for an inbox of this pace; `counts` is what the list says, `at` 1000, nobody asked. */
+const due = (pace: Partial<Pace>, counts: Counts = 'same', asked = false) =>
+  dueFor({ ...QUIET, ...pace }, counts, 1000, asked);
 
-describe('an inbox is fetched', () => {
-  test('to arm, whatever the pending list says', () => {
-    assert.equal(due({ armed: false }), 'arm');
-    assert.equal(due({ armed: false, unread: null }, NO_ANSWER), 'arm');
-  });
-  test('when unread rose above what was known', () => assert.equal(due({}, 3), 'unread'));
-  test('when nothing was known before', () => assert.equal(due({ unread: null }, 0), 'unread'));
-  test('without an answer of the pending list', () => assert.equal(due({}, NO_ANSWER), 'fallback'));
-  test('while it fails, on every tick', () => assert.equal(due({ healthy: false }), 'failing'));
-  test('when somebody asks', () => assert.equal(due({}, 2, true), 'asked'));
-  test('after as many skips as the floor allows, and not one before', () => {
-    assert.equal(due({ skipped: 9 }), null);
-    assert.equal(due({ skipped: 10 }), 'floor');
-  });
-  test('to offer held events again, when their time has come', () => {
-    assert.equal(due({ retryAt: 1000 }), 'retry');
-    assert.equal(due({ retryAt: 1001 }, 2, true), 'retry');
-  });
+test('quiet, nothing is due', () => assert.equal(due({}), null));
+
+test('F1 whatever changes a count is fetched, and so is what happened without changing one', () => {
+  assert.equal(due({}, 'changed'), 'changed');
+  assert.equal(due({}, 'doubtful'), 'doubt');
 });
 
-describe('an inbox is left alone', () => {
-  test('while unread is what it was, or fell', () => {
-    assert.equal(due({}, 2), null);
-    assert.equal(due({}, 0), null);
-  });
-  test('while its sink refuses and the time to try again has not come, whatever else is due', () => {
-    assert.equal(due({ retryAt: 1001, skipped: 99 }, 9), null);
-    assert.equal(due({ retryAt: 1001 }, NO_ANSWER), null);
-  });
-  test('while it fails and was looked at a moment ago: an early tick is no further failure', () => {
-    assert.equal(due({ healthy: false, recent: true }), null);
-    assert.equal(due({ healthy: false, recent: true, armed: false }), null);
-    assert.equal(due({ healthy: false, recent: true }, NO_ANSWER), null);
-  });
-  test('but new mail in it, or somebody who asks, is a reason to look again at once', () => {
-    assert.equal(due({ healthy: false, recent: true }, 3), 'unread');
-    assert.equal(due({ healthy: false, recent: true }, 2, true), 'asked');
-  });
-  test('a healthy one is not held back by a recent look', () => {
-    assert.equal(due({ recent: true }, NO_ANSWER), 'fallback');
-    assert.equal(due({ recent: true, armed: false }), 'arm');
-  });
+test('without an answer, the inbox is fetched', () => assert.equal(due({}, 'unknown'), 'fallback'));
+
+test('one that is overdue is fetched whatever the count says', () => assert.equal(due({ overdue: true }), 'floor'));
+
+test('one that is not armed, or fails, is fetched on every tick', () => {
+  assert.equal(due({ armed: false }), 'arm');
+  assert.equal(due({ healthy: false }), 'failing');
+});
+
+test('held events wait for their own schedule, unless somebody asks', () => {
+  assert.equal(due({ retryAt: 2000 }, 'changed'), null);
+  assert.equal(due({ retryAt: 1000 }), 'retry');
+  assert.equal(due({ retryAt: 2000 }, 'same', true), 'retry');
+});
+
+test('a tick that comes early is no further poll of an inbox that fails, unless its count changed', () => {
+  const failing = { healthy: false, recent: true };
+  for (const counts of ['same', 'unknown', 'doubtful'] as const) assert.equal(due(failing, counts), null);
+  assert.equal(due({ ...failing, armed: false, overdue: true }), null);
+  assert.equal(due(failing, 'changed'), 'changed');
+  assert.equal(due(failing, 'same', true), 'asked');
 });
 
 test('held events are offered again after 1 s, doubled, at most 30 s', () => {

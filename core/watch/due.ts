@@ -9,36 +9,35 @@ export interface Pace {
   readonly recent: boolean;
   /** The sink refused; not before this instant is it offered again. */
   readonly retryAt: Instant | null;
-  /** The unread count that was known before the last look began; null when none was. */
-  readonly unread: number | null;
-  /** Consecutive ticks without a look. */
-  readonly skipped: number;
+  /** It was skipped so often, or for so long, that it is looked at whatever the list says. */
+  readonly overdue: boolean;
 }
 
-export type Due = 'arm' | 'failing' | 'retry' | 'fallback' | 'unread' | 'floor' | 'asked';
+/**
+ * What an answer of the pending list says of one inbox. `unknown`: nothing. `doubtful`: its counts are those of before, and
+ * yet something happened that no count explains.
+ */
+export type Counts = 'unknown' | 'changed' | 'doubtful' | 'same';
+
+export type Due = 'arm' | 'failing' | 'retry' | 'fallback' | 'changed' | 'doubt' | 'floor' | 'asked';
 
 /**
  * Why a persona's inbox is to be fetched on this tick, or null to skip it (Kijito spec 9 and 14.2): to arm, while it
- * fails, to offer held events again, without a pending answer, when unread rose, and at least after `resyncEvery` skips,
- * so that a lying count can only add latency. An answered hold makes ticks that come early: they count as no further
- * poll of an inbox that fails, or a short outage would be told as a long one. `counted`: the unread count the pending
- * list gives on this tick; null when there was no answer, or none of this persona.
+ * fails, to offer held events again, without a pending answer, when its counts changed or may hide a change, and when it is
+ * overdue, so that a lying count can only add latency. An answered hold makes ticks that come early: they count as no
+ * further poll of an inbox that fails, or a short outage would be told as a long one.
  */
-export function dueFor(
-  pace: Pace,
-  counted: number | null,
-  at: Instant,
-  resyncEvery: number,
-  asked: boolean,
-): Due | null {
+export function dueFor(pace: Pace, counts: Counts, at: Instant, asked: boolean): Due | null {
   const early = !pace.healthy && pace.recent;
   if (!pace.armed && !early) return 'arm';
   if (pace.retryAt !== null) return at >= pace.retryAt || asked ? 'retry' : null;
   if (asked) return 'asked';
   if (!pace.healthy && !early) return 'failing';
-  if (counted === null) return early ? null : 'fallback';
-  if (pace.unread === null || counted > pace.unread) return 'unread';
-  return pace.skipped >= resyncEvery ? 'floor' : null;
+  if (counts === 'changed') return 'changed';
+  if (early) return null;
+  if (counts === 'unknown') return 'fallback';
+  if (counts === 'doubtful') return 'doubt';
+  return pace.overdue ? 'floor' : null;
 }
 
 /** Milliseconds to wait before held events are offered again: 1 s, doubled to 30 s. */

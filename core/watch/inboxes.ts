@@ -1,9 +1,10 @@
 import type { Fact } from '../board/index.ts';
-import { exactly } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import type { Level, Levels, Source } from '../sources/index.ts';
 import { type AdoptOptions, createAdoption } from './adoption.ts';
-import { dueFor } from './due.ts';
+import { type Counts, dueFor } from './due.ts';
+import { changedBetween, countOf, NONE, sameLevel } from './level.ts';
+import type { Heard } from './pending.ts';
 import { createSlots } from './slots.ts';
 import type { LookOutcome, Watcher } from './watcher.ts';
 
@@ -46,8 +47,8 @@ export type Asked = 'no' | 'tick' | 'all';
 
 /** The inboxes of one source while the rounds run: which are looked at on a tick, and how each look goes on. */
 export interface Inboxes extends AsyncDisposable {
-  /** Looks where unread rose at once, and sees to everything else when those looks are back, or take long. */
-  tick(levels: Levels | null, asked: Asked): Promise<void>;
+  /** Looks where a count changed at once, and sees to everything else when those looks are back, or take long. */
+  tick(heard: Heard | null, asked: Asked): Promise<void>;
   /** Looks at one inbox now. */
   wake(address: string): void;
   /** Watches what appears in the directory of the source, until the end. Absent where the set is fixed. */
@@ -58,7 +59,8 @@ export interface Inboxes extends AsyncDisposable {
 
 interface Entry {
   readonly watcher: Watcher;
-  unread: number | null;
+  /** What the pending list said last; null when it said nothing. */
+  level: Level | null;
   skipped: number;
   healthy: boolean;
   /** When the last look began, monotonic. */
@@ -67,13 +69,16 @@ interface Entry {
   busy: boolean;
   /** Something happened during the look in flight: look once more. */
   again: boolean;
+  /** Since its last look something happened in the source that the counts of others explain, but need not explain alone. */
+  stale: boolean;
   /** Offers held events again. */
   retry: Disposable | null;
 }
 
-const NONE: Level = { unread: exactly(0), urgent: exactly(0) };
-/** How long everything else waits for the looks that were begun because unread rose. */
+/** How long everything else waits for the looks that were begun because a count changed. */
 const LOOKS_FIRST_MS = 5;
+/** So long at most a change stays unseen that leaves every count as it was: one message read, another one come. */
+export const HIDDEN_AT_MOST_MS = 60_000;
 
 export function createInboxes(options: InboxesOptions, watchers: readonly Watcher[], course: Course): Inboxes {
   const { source, clock, put, intervalMs, resyncEvery, heard } = options;
@@ -82,23 +87,27 @@ export function createInboxes(options: InboxesOptions, watchers: readonly Watche
   const slots = createSlots(options.looksAtOnce);
   const adoption = options.adopt === null ? null : createAdoption(source, clock, options.adopt);
   const background = new Set<Promise<void>>();
+  /** The counts of the answer before; null before the first. */
+  let before: Levels['of'] | null = null;
+  /** Looks at every inbox that is stale by then. */
+  let sweep: Disposable | null = null;
   let isHearing = false;
   let hearing: Promise<void> = Promise.resolve();
   for (const watcher of watchers) enter(watcher, null);
 
-  function enter(watcher: Watcher, unread: number | null): Entry {
-    const fresh = { skipped: 0, healthy: true, lookedAt: 0, busy: false, again: false, retry: null };
-    const entry: Entry = { watcher, unread, ...fresh };
+  function enter(watcher: Watcher, level: Level | null): Entry {
+    const fresh = { skipped: 0, healthy: true, lookedAt: 0, busy: false, again: false, stale: false, retry: null };
+    const entry: Entry = { watcher, level, ...fresh };
     entries.set(watcher.persona.address, entry);
     return entry;
   }
 
-  /** `unread`: as the pending list has it, where that is what told of it. */
-  function adopt(address: string, unread: number | null = null): void {
+  /** `level`: as the pending list has it, where that is what told of it. */
+  function adopt(address: string, level: Level | null = null): void {
     if (adoption === null || entries.has(address)) return;
     track(
       adoption.open(address, (watcher) => {
-        const entry = enter(watcher, unread);
+        const entry = enter(watcher, level);
         if (!abort.aborted) track(look(entry));
       }),
     );
@@ -123,10 +132,12 @@ export function createInboxes(options: InboxesOptions, watchers: readonly Watche
       do {
         entry.again = false;
         entry.skipped = 0;
+        entry.stale = false;
         entry.lookedAt = clock.monotonic();
         entry.retry?.[Symbol.dispose]();
         const slow = !entry.healthy;
-        const outcome = await entry.watcher.look((run) => slots.run(slow, run), course.cut(), abort);
+        const level = (): Level | null => entry.level;
+        const outcome = await entry.watcher.look((run) => slots.run(slow, run), course.cut(), abort, level);
         if (outcome.is === 'stopped') continue; // the end, or a gap, after which every inbox is looked at
         entry.healthy = outcome.is === 'healthy';
         if (!entry.healthy) course.failing();
@@ -161,25 +172,33 @@ export function createInboxes(options: InboxesOptions, watchers: readonly Watche
       at === null || abort.aborted ? null : clock.after(Math.max(0, at - clock.now()), () => track(look(entry)));
   }
 
-  /** `hint`: what the pending list counts, null for no answer. True when a look begins now, which will say more than a count. */
-  function consider(entry: Entry, hint: number | null, asked: Asked): boolean {
+  /**
+   * What an answer says of one inbox, and remembers it. `isDoubtful`: it hides something that no count explains.
+   */
+  function compare(entry: Entry, level: Level | null, isDoubtful: boolean): Counts {
+    const known = entry.level;
+    entry.level = level;
+    if (level === null || countOf(level) === null) return 'unknown';
+    if (known === null || !sameLevel(known, level)) return 'changed';
+    return isDoubtful ? 'doubtful' : 'same';
+  }
+
+  /** True when a look begins now, which will say more than a count. */
+  function consider(entry: Entry, counts: Counts, asked: Asked, hidesChanges: boolean): boolean {
     const { watcher } = entry;
     // A look that still hangs is not doubled by the interval, only by a poke: what it asked for may be later news.
     if (entry.busy && asked === 'no') {
-      // What rose meanwhile may have come after its answer, and a held list does not say it twice.
-      if (hint !== null && hint > (entry.unread ?? 0)) {
-        entry.again = true;
-        entry.unread = hint;
-      }
+      // What changed meanwhile may have come after its answer, and a held list does not say it twice.
+      if (counts === 'changed' || counts === 'doubtful') entry.again = true;
       return false;
     }
     const armed = watcher.state.arming === 'armed';
-    const recent = asked === 'no' && clock.monotonic() - entry.lookedAt < intervalMs / 2;
-    const { healthy, unread, skipped } = entry;
-    const pace = { armed, healthy, recent, retryAt: watcher.retryAt, unread, skipped };
-    const due = dueFor(pace, hint, clock.now(), resyncEvery, asked === 'all');
-    entry.unread = hint;
-    if (due !== null) {
+    const age = clock.monotonic() - entry.lookedAt;
+    const recent = asked === 'no' && age < intervalMs / 2;
+    // Where equal counts may hide a change, one tick later would be too late.
+    const overdue = entry.skipped >= resyncEvery || (hidesChanges && !recent && age + intervalMs > HIDDEN_AT_MOST_MS);
+    const pace = { armed, healthy: entry.healthy, recent, retryAt: watcher.retryAt, overdue };
+    if (dueFor(pace, counts, clock.now(), asked === 'all') !== null) {
       track(look(entry));
       return true;
     }
@@ -189,26 +208,46 @@ export function createInboxes(options: InboxesOptions, watchers: readonly Watche
     return false;
   }
 
+  /** The counts of some explain why the list moved; what they do not explain is found out within a minute. */
+  function sweepLater(): void {
+    sweep ??= clock.after(HIDDEN_AT_MOST_MS, () => {
+      sweep = null;
+      if (abort.aborted) return;
+      for (const entry of entries.values()) if (entry.stale && entry.healthy && !entry.busy) track(look(entry));
+    });
+  }
+
   return {
-    /** The answers of the looks where unread rose are what somebody waits for. Not for long, since a look may hang. */
-    async tick(levels, asked) {
+    /** The answers of the looks where a count changed are what somebody waits for. Not for long, since a look may hang. */
+    async tick(answer, asked) {
+      const levels = answer?.levels ?? null;
+      const isExplained = levels === null || before === null || changedBetween(before, levels.of);
+      const canHide = source.pending?.hidesChanges === true;
+      const isDoubtful = canHide && (answer?.since === 'broken' || (answer?.since === 'moved' && !isExplained));
+      const isMoved = canHide && answer?.since === 'moved' && isExplained;
+      before = levels?.of ?? null;
       const considered = new Set<Entry>();
       const counted: Fact[] = [];
-      const see = (entry: Entry): void => {
-        const level = levels === null ? null : (levels.of.get(entry.watcher.persona.address) ?? NONE);
-        const isLooked = consider(entry, level === null ? null : countOf(level), asked);
-        if (levels === null || level === null || isLooked) return;
-        counted.push({ is: 'counted', at: levels.at, persona: entry.watcher.persona.id, ...level });
-      };
-      for (const [address, entry] of levels === null ? [] : entries) {
-        if ((countOf(levels?.of.get(address)) ?? 0) <= (entry.unread ?? 0)) continue;
+      const see = (entry: Entry, counts: Counts): void => {
         considered.add(entry);
-        see(entry);
+        if (consider(entry, counts, asked, canHide && levels !== null && levels.cursor === null)) return;
+        if (isMoved && !entry.busy) entry.stale = true;
+        if (levels === null || entry.level === null) return;
+        counted.push({ is: 'counted', at: levels.at, persona: entry.watcher.persona.id, ...entry.level });
+      };
+      const seen = new Map<Entry, Counts>();
+      for (const [address, entry] of entries) {
+        const level = levels === null ? null : (levels.of.get(address) ?? NONE);
+        const isNews = entry.level !== null || (level !== null && countOf(level) !== 0);
+        const counts = compare(entry, level, isDoubtful);
+        if (counts === 'changed' && isNews) see(entry, counts);
+        else seen.set(entry, counts);
       }
       if (considered.size > 0) await Promise.race([...background, clock.sleep(LOOKS_FIRST_MS, abort)]);
       if (abort.aborted) return;
-      for (const entry of entries.values()) if (!considered.has(entry)) see(entry);
-      for (const [address, level] of levels?.of ?? []) adopt(address, countOf(level));
+      for (const entry of entries.values()) if (!considered.has(entry)) see(entry, seen.get(entry) ?? 'same');
+      if (isMoved) sweepLater();
+      for (const [address, level] of levels?.of ?? []) adopt(address, level);
       for (const fact of counted) put(fact);
       if (heard === undefined || isHearing) return; // what is slow to hear misses a tick: it is no queue
       isHearing = true;
@@ -229,15 +268,11 @@ export function createInboxes(options: InboxesOptions, watchers: readonly Watche
       return false;
     },
     async [Symbol.asyncDispose]() {
+      sweep?.[Symbol.dispose]();
       for (const entry of entries.values()) entry.retry?.[Symbol.dispose]();
       while (background.size > 0) await Promise.allSettled([...background]);
       await hearing;
       await Promise.all([...entries.values()].map((entry) => entry.watcher[Symbol.asyncDispose]()));
     },
   };
-}
-
-/** What a level counts as unread, null where it does not say. */
-function countOf(level: Level | undefined): number | null {
-  return level === undefined || level.unread.is === 'unknown' ? null : level.unread.n;
 }

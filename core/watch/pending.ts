@@ -1,6 +1,7 @@
 import { faultOf } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import type { Levels, Source } from '../sources/index.ts';
+import { changedBetween } from './level.ts';
 
 export interface PendingOptions {
   readonly source: Source;
@@ -12,15 +13,27 @@ export interface PendingOptions {
   readonly resyncEvery: number;
 }
 
+/** One answer of a pending list. */
+export interface Heard {
+  readonly levels: Levels;
+  readonly since: Since;
+}
+
+/**
+ * What happened since the answer before, beside what the counts say. `moved`: the cursor did. `broken`: a question failed,
+ * so that the server may be another one, with a cursor of its own.
+ */
+export type Since = 'nothing' | 'moved' | 'broken';
+
 /** The pending list of one source: asked once a tick, or held open between ticks where source and server can. */
 export interface PendingList {
   /** One answer. Null: none to be had, so every inbox is looked at (the baseline of Kijito spec 9). */
-  ask(abort: AbortSignal): Promise<Levels | null>;
+  ask(abort: AbortSignal): Promise<Heard | null>;
   /**
    * Rests until `until` (monotonic) or `end`. While the list is held open its answer ends the rest, before or after
    * `until`; `punctual`: not after.
    */
-  rest(until: number, punctual: boolean, end: AbortSignal): Promise<Levels | null>;
+  rest(until: number, punctual: boolean, end: AbortSignal): Promise<Heard | null>;
   /** Forgets what went wrong: after a gap nothing is waited for. */
   renew(): void;
 }
@@ -37,29 +50,43 @@ export function createPendingList(options: PendingOptions): PendingList {
   /** Undefined: no answer yet has told whether the list can be held. Null: it cannot. */
   let cursor: string | null | undefined;
   /** The question of `ask` that is under way. */
-  let asked: Promise<Levels | null> | null = null;
+  let asked: Promise<Heard | null> | null = null;
   let failures = 0;
   let pause = 0;
+  /** No answer came since the last failure. */
+  let isBroken = false;
+  let counts: Levels['of'] | null = null;
+  /** Every count of the last answer is as before. */
+  let isEmpty = false;
 
-  function ask(abort: AbortSignal): Promise<Levels | null> {
+  function hear(levels: Levels): Heard {
+    const isMoved = cursor !== undefined && levels.cursor !== null && levels.cursor !== cursor;
+    const since = isBroken ? 'broken' : isMoved ? 'moved' : 'nothing';
+    isBroken = false;
+    cursor = levels.cursor;
+    isEmpty = counts !== null && !changedBetween(counts, levels.of);
+    counts = levels.of;
+    return { levels, since };
+  }
+
+  function ask(abort: AbortSignal): Promise<Heard | null> {
     asked = once(abort).finally(() => {
       asked = null;
     });
     return asked;
   }
 
-  async function once(abort: AbortSignal): Promise<Levels | null> {
+  async function once(abort: AbortSignal): Promise<Heard | null> {
     if (pending === undefined) return null;
     if (pause > 0) {
       pause -= 1;
       return null;
     }
     try {
-      const levels = await pending.once(abort);
-      cursor = levels.cursor;
-      return levels;
+      return hear(await pending.once(abort));
     } catch (error) {
       // No answer is an answer here: every inbox is looked at, and it is those looks whose failure counts.
+      if (!abort.aborted) isBroken = true;
       const fault = faultOf(error, { is: 'source', key: source.id });
       if (fault.code === 'not-found') {
         pause = options.resyncEvery;
@@ -71,7 +98,7 @@ export function createPendingList(options: PendingOptions): PendingList {
 
   const retryAfter = (): number => Math.min(HOLD_RETRY_MS * 2 ** (failures - 1), HOLD_RETRY_MOST_MS);
 
-  async function rest(until: number, punctual: boolean, end: AbortSignal): Promise<Levels | null> {
+  async function rest(until: number, punctual: boolean, end: AbortSignal): Promise<Heard | null> {
     const left = () => Math.max(0, until - clock.monotonic());
     // A hive that takes the question and never answers must not make the next tick late.
     const late = new AbortController();
@@ -97,13 +124,17 @@ export function createPendingList(options: PendingOptions): PendingList {
           before === undefined
             ? await pending.once(stop)
             : await pending.hold(before, punctual ? Math.min(holdMs, left()) : holdMs, stop);
-        const early = levels.cursor === before ? began + HOLD_LEAST_MS - clock.monotonic() : 0;
+        const early = began + HOLD_LEAST_MS - clock.monotonic();
         failures = 0;
-        cursor = levels.cursor;
-        if (early > 0) await clock.sleep(early, stop);
-        return levels;
+        const wasEmpty = isEmpty;
+        const heard = hear(levels);
+        // A new cursor alone is news. A server that gives one with each answer, and never holds, is asked once a second.
+        const isPaced = early > 0 && (levels.cursor === before || (isEmpty && wasEmpty));
+        if (isPaced) await clock.sleep(early, stop);
+        return heard;
       } catch {
         // Tried again on a schedule of its own, with the same cursor; meanwhile ticks come at the interval and ask `once`.
+        if (!stop.aborted) isBroken = true;
         failures += 1;
         wait = retryAfter();
       }

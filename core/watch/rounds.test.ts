@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { counted, FULL, fault, looks, MINUTE, RESCAN, roundsRig, SECOND } from '../../test/kit/rounds-rig.ts';
+import type { Fact } from '../board/index.ts';
+import { exactly } from '../model/index.ts';
 import type { Taken } from '../sinks/index.ts';
 import type { Watcher } from './watcher.ts';
 
@@ -369,5 +371,167 @@ describe('the end', () => {
     await failed;
     assert.deepEqual(since().slice(-2), ['close ada', 'close bo']);
     assert.equal(clock.waiting, 0);
+  });
+});
+
+describe('F1 what the counts of a hive hide', () => {
+  const level = (unread: number, urgent = 0) => ({ unread: exactly(unread), urgent: exactly(urgent) });
+
+  test('F1 a count that falls is fetched within the same turn: three were read while one came', async (t) => {
+    const { since, clock, world } = await roundsRig(t, { holds: true, hidesChanges: true });
+    world.levels = new Map([['ada', level(3)]]);
+    world.cursor = 'c2';
+    world.news();
+    await clock.advance(SECOND);
+    since();
+    world.mail.set('ada', 1);
+    world.levels = new Map([['ada', level(1)]]);
+    world.cursor = 'c3';
+    world.news();
+    await clock.advance(0);
+    assert.deepEqual(since(), ['look ada', 'ada new 1', 'hold c3 50000']);
+  });
+
+  test('F1 an urgent count that changes alone is fetched', async (t) => {
+    const { since, clock, world } = await roundsRig(t);
+    world.levels = new Map([['ada', level(1)]]);
+    await clock.advance(MINUTE);
+    since();
+    world.mail.set('ada', 1);
+    world.levels = new Map([['ada', level(1, 1)]]);
+    await clock.advance(MINUTE);
+    assert.deepEqual(since(), ['pending', 'look ada', 'ada new 1']);
+  });
+
+  test('F1 a count that fell while a look was under way is compared with the one before, not forgotten', async (t) => {
+    const { since, clock, world } = await roundsRig(t, { holds: true, personas: ['ada'] });
+    const say = async (unread: number): Promise<void> => {
+      world.levels = new Map([['ada', level(unread)]]);
+      world.cursor = `c${unread}`;
+      world.news();
+      await clock.advance(0);
+    };
+    world.slow.set('ada', 10);
+    await say(3);
+    await say(1);
+    await clock.advance(SECOND);
+    since();
+    world.mail.set('ada', 1);
+    await say(2);
+    await clock.advance(10);
+    assert.ok(since().includes('ada new 1'));
+  });
+
+  test('F1 a cursor that moves while every count stands has every inbox fetched within the same turn', async (t) => {
+    const { since, clock, world } = await roundsRig(t, { holds: true, hidesChanges: true });
+    world.levels = new Map([['ada', level(1)]]);
+    world.cursor = 'c2';
+    world.news();
+    await clock.advance(SECOND);
+    since();
+    world.mail.set('ada', 1);
+    world.cursor = 'c3';
+    world.news();
+    await clock.advance(0);
+    assert.deepEqual(since().toSorted(), ['ada new 1', 'hold c3 50000', 'look ada', 'look bo']);
+  });
+
+  test('F1 what one count explains is fetched at once, and what hides behind it within a minute, once', async (t) => {
+    const { since, clock, world } = await roundsRig(t, { holds: true, hidesChanges: true });
+    since();
+    world.levels = new Map([['ada', level(1)]]);
+    world.mail.set('bo', 1); // came, and another one was read
+    world.cursor = 'c2';
+    world.news();
+    await clock.advance(0);
+    assert.deepEqual(looks(since()), ['look ada']);
+    await clock.advance(MINUTE);
+    assert.deepEqual(
+      since().filter((words) => words.includes('bo')),
+      ['look bo', 'bo new 1'],
+    );
+    await clock.advance(4 * MINUTE);
+    assert.deepEqual(looks(since()), [], 'quiet, nothing is fetched');
+  });
+
+  test('F1 a persona that nobody watches explains a move, and costs no fetch at once', async (t) => {
+    const { since, clock, world } = await roundsRig(t, { holds: true, hidesChanges: true });
+    since();
+    world.levels = new Map([['stranger', level(1)]]);
+    world.cursor = 'c2';
+    world.news();
+    await clock.advance(0);
+    assert.deepEqual(since(), ['hold c2 50000']);
+  });
+
+  test('F1 after a hold that broke every inbox is fetched with the next answer, whatever its cursor', async (t) => {
+    const { since, clock, world } = await roundsRig(t, { holds: true, hidesChanges: true });
+    world.faults.set('hold', fault('broken'));
+    world.cursor = 'c2';
+    world.levels = new Map([['ada', level(1)]]);
+    world.news(); // this one is answered; the next question breaks
+    await clock.advance(SECOND);
+    since();
+    world.faults.clear();
+    world.mail.set('ada', 1);
+    await clock.advance(SECOND);
+    world.news();
+    await clock.advance(SECOND);
+    assert.deepEqual(looks(since()), ['look ada', 'look bo']);
+  });
+
+  test('F1 without a cursor every inbox is fetched at least once a minute, however often the list is asked', async (t) => {
+    const fast = await roundsRig(t, { hidesChanges: true, options: { intervalMs: SECOND, resyncEvery: 1000 } });
+    fast.since();
+    await fast.clock.advance(58 * SECOND);
+    assert.deepEqual(looks(fast.since()), []);
+    await fast.clock.advance(2 * SECOND);
+    assert.deepEqual(looks(fast.since()), ['look ada', 'look bo']);
+    const slow = await roundsRig(t, { hidesChanges: true });
+    slow.since();
+    await slow.clock.advance(2 * MINUTE);
+    assert.equal(looks(slow.since()).length, 4);
+  });
+
+  test('F1 a server that moves its cursor with each answer and never holds is asked once a second', async (t) => {
+    const { since, clock, world } = await roundsRig(t, { holds: true, hidesChanges: true, options: { holdMs: 0 } });
+    world.during = (what) => {
+      if (what === 'hold') world.cursor = `c${clock.now()}-${Math.random()}`;
+    };
+    since();
+    await clock.advance(10 * SECOND);
+    assert.ok(counted(since(), 'hold') <= 12);
+  });
+});
+
+describe('F2 how much is urgent', () => {
+  const urgentOf = (facts: readonly Fact[]) =>
+    facts.flatMap((fact) => (fact.is === 'looked' && fact.persona === 'ada' ? [fact.urgent] : []));
+
+  test('F2 a look keeps the urgent count of the answer that led to it, before its mail is told', async (t) => {
+    const { clock, world, facts } = await roundsRig(t, { knowsUrgent: false });
+    facts.length = 0;
+    world.mail.set('ada', 1);
+    world.levels = new Map([['ada', { unread: exactly(1), urgent: exactly(1) }]]);
+    await clock.advance(MINUTE);
+    assert.deepEqual(urgentOf(facts), [exactly(1)]);
+    assert.deepEqual(
+      facts.filter(({ is }) => is === 'looked' || is === 'told').map(({ is }) => is),
+      ['looked', 'told'],
+    );
+  });
+
+  test('F2 what was read since the answer is not counted as urgent, and more than it says may be', async (t) => {
+    const { clock, world, facts } = await roundsRig(t, { knowsUrgent: false });
+    for (const [listed, found, urgent] of [
+      [2, 3, { is: 'atLeast', n: 1 }],
+      [3, 0, exactly(0)],
+    ] as const) {
+      facts.length = 0;
+      world.mail.set('ada', found);
+      world.levels = new Map([['ada', { unread: exactly(listed), urgent: exactly(1) }]]);
+      await clock.advance(MINUTE);
+      assert.deepEqual(urgentOf(facts), [urgent]);
+    }
   });
 });

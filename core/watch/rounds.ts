@@ -1,10 +1,9 @@
-import type { Levels } from '../sources/index.ts';
 import { type Asked, createInboxes, type Inboxes, type InboxesOptions } from './inboxes.ts';
-import { createPendingList } from './pending.ts';
+import { createPendingList, type Heard } from './pending.ts';
 import type { Watcher } from './watcher.ts';
 
 export interface RoundsOptions extends InboxesOptions {
-  /** Ask the pending list once a tick and look only where unread rose. */
+  /** Ask the pending list once a tick and look only where a count changed. */
   readonly fastPath: boolean;
   /** Hold the pending list open for this long instead of sleeping, where source and server can; null: never. */
   readonly holdMs: number | null;
@@ -50,7 +49,7 @@ export function createRounds(options: RoundsOptions): Rounds {
   }
 
   /** Until the next tick is due: the interval, the answer of the held list, or a poke. */
-  async function rest(started: number, failing: boolean): Promise<Levels | null> {
+  async function rest(started: number, failing: boolean): Promise<Heard | null> {
     const cut = new AbortController();
     ring = () => cut.abort();
     if (poked !== 'no') cut.abort();
@@ -72,10 +71,10 @@ export function createRounds(options: RoundsOptions): Rounds {
     // In order: what a poke asked is taken before the list is asked, so that no answer is older than the poke.
     let started = clock.monotonic();
     const first = pending.ask(cutting.signal);
-    let levels = await Promise.race([first, clock.sleep(ARM_WAIT_MS, abort).then(() => null)]);
+    let heard = await Promise.race([first, clock.sleep(ARM_WAIT_MS, abort).then(() => null)]);
     let asked = takeAsked();
     while (!abort.aborted) {
-      await inboxes.tick(levels, asked);
+      await inboxes.tick(heard, asked);
       const held = await rest(started, inboxes.isFailing);
       if (abort.aborted) break;
       started = clock.monotonic();
@@ -84,7 +83,7 @@ export function createRounds(options: RoundsOptions): Rounds {
       do {
         cut = cutting.signal;
         asked = takeAsked(asked);
-        levels = held ?? (await pending.ask(cut));
+        heard = held ?? (await pending.ask(cut));
       } while (cut.aborted && !abort.aborted);
     }
     await first;

@@ -3,8 +3,9 @@ import type { HiveAlarmEvent } from '../events/index.ts';
 import { Fault, faultOf } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import type { Sink } from '../sinks/index.ts';
-import type { Hole, Look, Persona, Source } from '../sources/index.ts';
+import type { Hole, Level, Look, Persona, Source } from '../sources/index.ts';
 import { retryDelay } from './due.ts';
+import { urgentAmong } from './level.ts';
 import { beatIsDue } from './offer.ts';
 import { type Rules, type Saved, sameSaved, savedOf, type WatchState } from './state.ts';
 import { type Input, step } from './step.ts';
@@ -40,12 +41,13 @@ export interface Watcher extends AsyncDisposable {
   readonly persona: Persona;
   /**
    * One full poll. Resolves when its events are with the sink. `abort` ends it without a verdict; `cut` does so only
-   * while the inbox has not answered, and aborts with it.
+   * while the inbox has not answered, and aborts with it. `level`: what the pending list said last.
    */
   look(
     placed: <T>(run: () => T | Promise<T>) => T | Promise<T>,
     cut: AbortSignal,
     abort: AbortSignal,
+    level?: () => Level | null,
   ): Promise<LookOutcome>;
   /** A tick without a look: only a heartbeat may be due. Null when none is. */
   beat(abort: AbortSignal): Promise<void> | null;
@@ -148,7 +150,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   return {
     persona,
-    async look(placed, cut, abort) {
+    async look(placed, cut, abort, level = () => null) {
       let look: Look;
       try {
         const looking = placed(() => source.look(persona, state.mark, cut));
@@ -164,6 +166,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       settling(); // a gap is told before what came in it
       const hole = look.evidence.is === 'log' ? look.evidence.hole : undefined;
       if (hole !== undefined && rules.delivery === 'at-most-once') return await failed(missing(hole), abort);
+      if (look.urgent.is === 'unknown') look = { ...look, urgent: urgentAmong(look.unread, level()) };
       walks = hole === undefined ? 0 : walks + 1;
       walkAt = hole === undefined ? null : clock.now() + retryDelay(walks);
       await advance({ at: look.at, is: 'looked', look }, abort);

@@ -79,6 +79,10 @@ export interface FakeHive extends AsyncDisposable {
   /** All of them, or these ids. */
   markRead(persona: string, ids?: readonly number[]): void;
   rowsOf(persona: string): readonly HiveRow[];
+  /** What `happen` does is one change: no answer and no held list sees a part of it. */
+  together(happen: () => void): void;
+  /** Every inbox is empty, and ids begin again at 1: another hive under the same address. */
+  startAgain(): void;
   /** From now on; a later call wins over an earlier one. */
   fail(fault: HiveFault, where?: Where): void;
   /** Closes the listener and every connection: the port refuses. */
@@ -114,7 +118,9 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
     inboxes.set(persona, inbox);
     return inbox;
   };
+  let isTogether = false;
   const moved = (): void => {
+    if (isTogether) return;
     version += 1;
     for (const wake of [...held]) wake();
   };
@@ -263,6 +269,20 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
       moved();
     },
     rowsOf: (persona) => inboxOf(persona).rows,
+    together: (happen) => {
+      isTogether = true;
+      happen();
+      isTogether = false;
+      moved();
+    },
+    startAgain: () => {
+      for (const { rows, urgent } of inboxes.values()) {
+        rows.length = 0;
+        urgent.clear();
+      }
+      lastId = 0;
+      moved();
+    },
     fail: (fault, where = {}) => void faults.push({ fault, where }),
     refuse: close,
     move: async (to) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Fact } from '../../core/board/index.ts';
-import { exactly, Fault, type FaultCode, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { exactly, Fault, type FaultCode, UNKNOWN, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
 import { EMPTY_TAIL, type Sink, type Taken } from '../../core/sinks/index.ts';
 import type { Levels, Mark, Persona, Source } from '../../core/sources/index.ts';
 import {
@@ -43,6 +43,10 @@ export interface RoundsSetting {
   readonly rules?: Partial<Rules>;
   /** Whether the source long-polls. */
   readonly holds?: boolean;
+  /** Whether only the list tells of a change, as with a hive. Default: there are hints, as with what lies on this machine. */
+  readonly hidesChanges?: boolean;
+  /** Whether a look itself tells how much is urgent. Default: so it is. */
+  readonly knowsUrgent?: boolean;
   /** Whether personas may be adopted. */
   readonly adopts?: boolean;
   /** Whether members may go: those in `world.gone`. */
@@ -124,7 +128,8 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
         read: false,
       }));
       const evidence = { is: 'log' as const, rows, max };
-      return { at: clock.now(), unread: exactly(max), urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence };
+      const urgent = setting.knowsUrgent === false ? UNKNOWN : exactly(0);
+      return { at: clock.now(), unread: exactly(max), urgent, vital: VITAL_NOT_REPORTED, evidence };
     },
     pending: {
       async once(signal) {
@@ -132,6 +137,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
         return levels();
       },
       ...(setting.holds ? { hold } : {}),
+      hidesChanges: setting.hidesChanges ?? false,
     },
     hints(wake) {
       world.hint = wake;

@@ -64,7 +64,9 @@ export function kijitoSource({ id, client, clock, members }: KijitoOptions): Sou
       const window = client.window(persona.address, after, signal, done);
       return window instanceof Promise ? window.then(lookOf) : lookOf(window);
     },
-    ...(client.pending === undefined ? {} : { pending: pendingOf(client.pending.bind(client)) }),
+    ...(client.pending === undefined
+      ? {}
+      : { pending: pendingOf(client.pending.bind(client), client.hints === undefined) }),
     ...(client.markRead === undefined ? {} : { markRead: markReadOf(client.markRead.bind(client)) }),
     ...(client.reset === undefined ? {} : { reset: client.reset.bind(client) }),
     ...(client.hints === undefined ? {} : { hints: client.hints.bind(client) }),
@@ -76,8 +78,9 @@ function markReadOf(mark: NonNullable<HiveClient['markRead']>): NonNullable<Sour
   return ({ address }, which) => mark(address, which);
 }
 
-function pendingOf(ask: NonNullable<HiveClient['pending']>): Pending {
+function pendingOf(ask: NonNullable<HiveClient['pending']>, hidesChanges: boolean): Pending {
   return {
+    hidesChanges,
     once: (signal) => ask(null, signal),
     hold: (cursor, ms, signal) => ask({ cursor, ms }, signal),
   };
