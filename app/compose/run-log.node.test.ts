@@ -12,6 +12,15 @@ const RUN = [process.execPath, '--input-type=module', '--eval', SCRIPT];
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
 const ACTED_ON = /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029]/;
 
+test('B4 an error beside a line of the log is shown with its words, not as {}', () => {
+  const script = SCRIPT.replace(
+    /runLog\(\)[\s\S]*$/,
+    "runLog().error('a request failed', { error: new RangeError('too deep') });",
+  );
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+  assert.match(JSON.parse(stderr).error, /^RangeError: too deep\n/);
+});
+
 describe('S15: names that others made up, in the log', () => {
   test('for a journal: one line, JSON that means the same', () => {
     const { stderr } = spawnSync(process.execPath, RUN.slice(1), { encoding: 'utf8' });

@@ -14,16 +14,23 @@ export function runLog(): Log {
     { write: (line: string) => stderr.write(printableJson(line)) },
   );
   return {
-    info: (line, about = {}) => logger.info(about, line),
-    warn: (line, about = {}) => logger.warn(about, line),
-    error: (line, about = {}) => logger.error(about, line),
+    info: (line, about = {}) => logger.info(toLoggable(about), line),
+    warn: (line, about = {}) => logger.warn(toLoggable(about), line),
+    error: (line, about = {}) => logger.error(toLoggable(about), line),
   };
 }
 
 function lines(): Log {
   const say = (line: string, about?: Record<string, unknown>): void => {
-    const rest = about === undefined ? '' : ` ${printableJson(JSON.stringify(about))}`;
+    const rest = about === undefined ? '' : ` ${printableJson(JSON.stringify(toLoggable(about)))}`;
     process.stderr.write(`hivebar: ${printable(line)}${rest}\n`);
   };
   return { info: say, warn: say, error: say };
+}
+
+/** An error has no fields that JSON would show: its stack says what and where it was. */
+function toLoggable(about: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(about).map(([key, value]) => [key, value instanceof Error ? (value.stack ?? String(value)) : value]),
+  );
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
+import { checkJson, JSON_LIMITS, type JsonLimits } from '../../core/model/index.ts';
 import { actionRoutes } from './action-routes.ts';
 import { answerProblem, tokenNeeded, unauthorized } from './answer.ts';
 import { apiRoutes, REVALIDATE } from './api-routes.ts';
@@ -42,6 +43,8 @@ export interface StatusApp {
 }
 
 const BODY_LIMIT = 2 * 1024 * 1024;
+/** No body of ours has a tenth of it. */
+const BODY_JSON: JsonLimits = { ...JSON_LIMITS, depth: 32, values: 10_000 };
 /** A persona's name has up to 200 characters, each up to twelve as it stands in a path. */
 const MAX_PARAM = 2400;
 
@@ -130,14 +133,20 @@ export async function createApp(
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0) done(null, undefined);
-    else void parseJson(request, body.toString(), done);
+    const text = body.toString();
+    if (text.length === 0) return done(null, undefined);
+    try {
+      checkJson(text, BODY_JSON);
+    } catch (error) {
+      return done(error as Error);
+    }
+    void parseJson(request, text, done);
   });
   app.setNotFoundHandler(() => {
     throw new Refusal(404, 'no-route', 'there is nothing here', 'see / or /status.json');
   });
   app.setErrorHandler((error, request, reply) => {
-    const problem = problemOf(error);
+    const problem = problemOf(error, request.routeOptions.bodyLimit);
     if (problem.code === 'internal')
       log.error('a request failed', { method: request.method, route: request.routeOptions.url, error });
     return answerProblem(reply, problem);

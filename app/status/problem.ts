@@ -1,4 +1,4 @@
-import { FAULTS, Fault, type FaultCode } from '../../core/model/index.ts';
+import { FAULTS, Fault, type FaultCode, JsonRefusal } from '../../core/model/index.ts';
 
 /** A refusal as it goes over the wire, always `{"error": {code, message, next}}`. */
 export interface Problem {
@@ -33,9 +33,20 @@ const STATUS: Partial<Record<FaultCode, number>> = {
   'brainclaw-refused': 409,
 };
 
+/** How Fastify names a body over its limit. */
+const TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE';
+
 /** Any thrown value as what the sender is told. What was not foreseen tells nothing of our inside. */
-export function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown, bodyLimit?: number): Problem {
   if (error instanceof Refusal) return error.problem;
+  if (error instanceof JsonRefusal) {
+    const message = `the body is not read: ${error.message}`;
+    return { status: 400, code: 'bad-request', message, next: 'send a JSON object as /openapi.json shows it' };
+  }
+  if (bodyLimit !== undefined && error instanceof Error && 'code' in error && error.code === TOO_LARGE) {
+    const message = `the body is larger than ${bodyLimit} bytes`;
+    return { status: 413, code: 'too-large', message, next: `send at most ${bodyLimit} bytes` };
+  }
   if (error instanceof Fault) {
     return {
       status: STATUS[error.code] ?? 500,

@@ -1,4 +1,5 @@
 import type { Heartbeat, Joiner, PeerChange, SignalChange } from '../../core/inbox/signals/index.ts';
+import { parseJson } from '../../core/model/index.ts';
 
 /** The subprotocol of the session stream (persona daemon, contract 2). */
 export const SUBPROTOCOL = 'signals.v1';
@@ -32,7 +33,7 @@ const LONGEST = 1024;
 
 /** One frame. @throws SyntaxError when it is no JSON */
 export function clientFrameOf(text: string): ClientFrame {
-  const frame: unknown = JSON.parse(text);
+  const frame: unknown = parseJson(text);
   if (frame === null || typeof frame !== 'object' || Array.isArray(frame)) return { is: 'unknown' };
   const of = frame as Readonly<Record<string, unknown>>;
   switch (of.type) {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { parseJson } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 
 export interface HelperCommand {
@@ -100,7 +101,7 @@ function onLines(child: ChildProcess, listener: (message: Readonly<Record<string
 
 function messageOf(line: string): Readonly<Record<string, unknown>> | null {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = parseJson(line);
     return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : null;
   } catch {
     return null; // GTK and the system's libraries print what they like

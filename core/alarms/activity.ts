@@ -1,4 +1,4 @@
-import { type Instant, instantOfIso, isoOf } from '../model/index.ts';
+import { type Instant, instantOfIso, isoOf, parseJson } from '../model/index.ts';
 import { NOT_SEEN, type Seen, seenByBoth } from './evidence.ts';
 
 /** What was observed of the personas of a hive. Times are wall clock. */
@@ -77,7 +77,7 @@ function rank({ watched, sent, read }: Observed): number {
 export function activityOf(text: string): ActivityReport | null {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return null; // torn or foreign: an answer here, not a failure
   }

@@ -1,4 +1,5 @@
 import type { Fsm, Taxonomy } from '../link/index.ts';
+import { parseJson } from '../model/index.ts';
 import type { Happening } from './machine-state.ts';
 
 /** What a daemon says of itself when its stream opens (persona daemon, contract 2). */
@@ -85,7 +86,7 @@ function textOf(value: unknown): string | null {
 
 function objectOf(text: string): Readonly<Record<string, unknown>> | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
   } catch {
     return null; // what it says instead is of no use to anybody

@@ -1,3 +1,4 @@
+import { parseJson } from '../model/index.ts';
 import { BOUNDARY_KINDS, type Boundary, VERBS, type Verb } from './words.ts';
 
 /** The version of the lines. */
@@ -90,7 +91,7 @@ function isName(value: unknown): value is string {
 
 export function objectIn(line: string): Readonly<Record<string, unknown>> | null {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = parseJson(line);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
   } catch {
     return null; // no JSON is as good as none of ours

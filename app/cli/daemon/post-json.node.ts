@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { Fault } from '../../../core/model/index.ts';
+import { Fault, parseJson } from '../../../core/model/index.ts';
 
 export interface Posted {
   readonly status: number;
@@ -78,7 +78,7 @@ function exchange({ method, url, token, text }: Asked, agent: http.Agent): Promi
 
 function jsonOf(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return parseJson(bytes.toString('utf8'));
   } catch {
     return null; // the caller says what was to come instead
   }

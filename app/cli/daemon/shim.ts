@@ -1,5 +1,5 @@
 import { doorbellLine, readDaemonConfig } from '../../../core/link/index.ts';
-import { Fault } from '../../../core/model/index.ts';
+import { Fault, parseJson } from '../../../core/model/index.ts';
 import { realSpawn, type Spawn } from '../../../core/ports/index.ts';
 import { realDisk } from '../../../core/state/index.ts';
 import type { Io } from '../command.ts';
@@ -107,7 +107,7 @@ export function answerTo(line: string, rings: Pick<Rings, 'ring' | 'state'>): st
 
 function callIn(line: string): { readonly id?: unknown; readonly call?: unknown } {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = parseJson(line);
     return typeof value === 'object' && value !== null ? value : {};
   } catch {
     return {}; // not of this protocol

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
+import { parseJson } from '../../../core/model/index.ts';
 import { answerOf } from '../http-answer.ts';
 import type { Listener, PortSeen } from './port.ts';
 import type { Scene } from './scene.ts';
@@ -79,7 +80,7 @@ function whoSays(chunks: readonly Buffer[]): Listener {
 
 function objectIn(body: string): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(body);
+    const value: unknown = parseJson(body);
     return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : null;
   } catch {
     return null; // a stranger's page

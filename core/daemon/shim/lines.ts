@@ -1,4 +1,5 @@
 import type { Doorbell } from '../../link/index.ts';
+import { parseJson } from '../../model/index.ts';
 import { DETAIL_CLASSES, type DetailClass, type SurfaceStatus } from '../plugins/index.ts';
 
 /** What a shim is asked: the calls of a plugin, a line each. */
@@ -37,7 +38,7 @@ function detailOf(said: unknown, accepting: boolean): DetailClass {
 
 function objectOf(line: string): Readonly<Record<string, unknown>> | null {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = parseJson(line);
     return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
   } catch {
     return null; // chatter of a library, say

@@ -1,4 +1,4 @@
-import type { Fault } from '../../model/index.ts';
+import { type Fault, LARGE_JSON, parseJson } from '../../model/index.ts';
 import { type Turn, turnOf } from './turn.ts';
 
 /** The one kind of notification there is: the agent has stopped, and waits for its person. */
@@ -12,7 +12,7 @@ export function notifiedTurn(text: string): Turn | Fault | null {
   // What is no object is told of in the words of stdin.
   const whole = turnOf('codex', text, 'Stop');
   if (!('event' in whole)) return whole;
-  const input = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const input = parseJson(text, LARGE_JSON) as Readonly<Record<string, unknown>>;
   if (input.type !== TURN_COMPLETE) return null;
   const { cwd, 'thread-id': session_id, 'turn-id': turn_id, 'last-assistant-message': last_assistant_message } = input;
   return turnOf('codex', JSON.stringify({ cwd, session_id, turn_id, last_assistant_message }), 'Stop');

@@ -1,4 +1,4 @@
-import { Fault } from '../../model/index.ts';
+import { Fault, LARGE_JSON, parseJson } from '../../model/index.ts';
 import { type HookEvent, hookEventOf } from './event.ts';
 
 /** One call of a hook, as far as it concerns us: what a harness says of this moment. */
@@ -67,7 +67,7 @@ function toolIn({ tool_name, tool_input }: Readonly<Record<string, unknown>>): T
 
 function objectIn(stdin: string): Readonly<Record<string, unknown>> | null {
   try {
-    const value: unknown = JSON.parse(stdin);
+    const value: unknown = parseJson(stdin, LARGE_JSON);
     const isObject = value !== null && typeof value === 'object' && !Array.isArray(value);
     return isObject ? (value as Record<string, unknown>) : null;
   } catch {

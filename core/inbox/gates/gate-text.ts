@@ -1,4 +1,4 @@
-import { instantOfIso, isoOf } from '../../model/index.ts';
+import { instantOfIso, isoOf, parseJson } from '../../model/index.ts';
 import { CHECKS, HOOKS, isTtl, MODES, MOST_NAME, MOST_TEXT, PROVENANCES, type Standing } from './gate.ts';
 import { refusedMatcher } from './matcher.ts';
 
@@ -39,7 +39,7 @@ export function gateOfText(id: string, bytes: Uint8Array): GateRead {
   if (bytes.length > MOST_FILE_BYTES) return odd(`it is over ${MOST_FILE_BYTES} bytes long`);
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     return odd(error instanceof Error ? error.message : String(error));
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Instant } from '../../model/index.ts';
+import { type Instant, parseJson } from '../../model/index.ts';
 import { ITEM_TYPES, type ItemType, type NewItem, type Priority } from '../item.ts';
 import { MAX_CONTENT, MAX_NAME } from '../mail.ts';
 
@@ -25,7 +25,7 @@ const OLD_TYPES: Readonly<Record<string, ItemType>> = { nudge: 'agent' };
 export function entryOf(line: string, now: Instant): EntryRead {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJson(line);
   } catch (error) {
     return bad(error instanceof Error ? error.message : String(error));
   }

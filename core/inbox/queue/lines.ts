@@ -1,4 +1,4 @@
-import type { Instant } from '../../model/index.ts';
+import { type Instant, parseJson } from '../../model/index.ts';
 import { type Entry, entryOf } from './entry.ts';
 
 /** One thing that was found in a queue. */
@@ -62,7 +62,7 @@ function piecesOfLine(line: string, offset: number, now: Instant): readonly Piec
 
 function isObject(line: string): boolean {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = parseJson(line);
     return value !== null && typeof value === 'object';
   } catch {
     return false; // that is the answer

@@ -1,4 +1,4 @@
-import { type Instant, isoOf } from '../../model/index.ts';
+import { type Instant, isoOf, parseJson } from '../../model/index.ts';
 import { ITEM_TYPES, type ItemType, type NewItem, type Priority } from '../item.ts';
 import { addresseeOf } from './names.ts';
 
@@ -40,7 +40,7 @@ export function itemOf(data: Uint8Array, { subject, time, place }: Envelope): Re
   if (to === null) return bad(`the subject ${subject} is nobody's`);
   let body: unknown;
   try {
-    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data));
+    body = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(data));
   } catch (error) {
     return bad(`no JSON (${error instanceof Error ? error.message.slice(0, 80) : 'unreadable'})`);
   }

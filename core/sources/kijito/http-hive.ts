@@ -127,7 +127,9 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
   const pendingDefects = createListDefects(() => shownUrl(hive.pending), log);
   const roll = async (signal: AbortSignal) => {
     const { body } = await fetched(hive.personas, signal);
-    return directoryDefects.collect((report) => rollOf(body, readingOf(hive.personas), report));
+    const reading = readingOf(hive.personas);
+    const answer = await answerOf(body, reading, () => clock.sleep(0, signal));
+    return directoryDefects.collect((report) => rollOf(answer, reading, report));
   };
   return {
     ...common,
@@ -142,7 +144,9 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
       }
       const { body } = await fetched(url, signal, hold === null ? undefined : hold.ms + HOLD_GRACE_MS);
       if (counted !== null && Buffer.compare(counted.body, body) === 0) return { ...counted.levels, at: clock.now() };
-      const levels = pendingDefects.collect((report) => levelsOf(body, clock.now(), readingOf(hive.pending), report));
+      const reading = readingOf(hive.pending);
+      const answer = await answerOf(body, reading, () => clock.sleep(0, signal));
+      const levels = pendingDefects.collect((report) => levelsOf(answer, clock.now(), reading, report));
       counted = { body, levels };
       return levels;
     },

@@ -1,5 +1,5 @@
 import type { Transport } from '@modelcontextprotocol/client';
-import { Fault } from '../../../model/index.ts';
+import { Fault, parseJson } from '../../../model/index.ts';
 import type { Clock, Log } from '../../../ports/index.ts';
 import { type Call, callText } from './call.ts';
 import { type Server, type ServerCommand, type ServerEnd, startServer } from './server.node.ts';
@@ -154,7 +154,7 @@ const isMessage = (value: unknown): value is object =>
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return null; // no JSON: the caller says what that means
   }

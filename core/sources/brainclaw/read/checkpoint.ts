@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { LARGE_JSON, parseJson } from '../../../model/index.ts';
 import { formatJson } from '../../text.ts';
 import { identityOf } from './cursor.ts';
 import type { Entity } from './projection.ts';
@@ -114,7 +115,7 @@ function jsonAt(files: ReadFiles, path: string): { readonly value: unknown; read
   const file = readFile(files, path, MOST_CHECKPOINT);
   if (file.is !== 'bytes') return file.is === 'absent' ? 'is missing' : file.why;
   try {
-    const value: unknown = JSON.parse(file.bytes.toString('utf8'));
+    const value: unknown = parseJson(file.bytes.toString('utf8'), LARGE_JSON);
     return { value, sha256: createHash('sha256').update(file.bytes).digest('hex') };
   } catch (error) {
     return `is not valid JSON: ${error instanceof Error ? error.message : String(error)}`;

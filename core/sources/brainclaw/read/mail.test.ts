@@ -33,7 +33,7 @@ test('F7 a message whose fields are nested too deeply is refused by itself, in w
   const deep = '['.repeat(100_000) + ']'.repeat(100_000);
   for (const key of ['type', 'status']) {
     const json = message({ [key]: 'DEEP' }).replace('"DEEP"', deep);
-    assert.match(why(json), new RegExp(`^has ${key} \\(a value that is nested too deeply to be shown\\), not one of`));
+    assert.equal(why(json), 'is not valid JSON: it is nested deeper than 64 levels');
   }
 });
 

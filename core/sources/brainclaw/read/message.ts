@@ -1,3 +1,4 @@
+import { parseJson } from '../../../model/index.ts';
 import { formatJson } from '../../text.ts';
 import { type Fields, isObject } from './record.ts';
 
@@ -36,7 +37,7 @@ export type MessageRead =
 export function messageOf(json: string, shorten: (text: string) => string): MessageRead {
   let fields: unknown;
   try {
-    fields = JSON.parse(json);
+    fields = parseJson(json);
   } catch (error) {
     return refused(`is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
   }

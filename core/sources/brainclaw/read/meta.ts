@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { parseJson } from '../../../model/index.ts';
 import { formatJson } from '../../text.ts';
 import { isCount, isObject } from './record.ts';
 import { type ReadFiles, readFile } from './shelf.ts';
@@ -27,7 +28,7 @@ export function readMeta(files: ReadFiles, directory: string): MetaRead {
   if (file.is !== 'bytes') return file;
   let value: unknown;
   try {
-    value = JSON.parse(file.bytes.toString('utf8'));
+    value = parseJson(file.bytes.toString('utf8'));
   } catch (error) {
     return { is: 'refused', why: `is not valid JSON: ${error instanceof Error ? error.message : String(error)}` };
   }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../model/index.ts';
 /** An object read from JSON, before anything in it is believed. */
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -47,7 +48,7 @@ const refused = (why: Refusal): RecordRead => ({ is: 'refused', why });
 export function recordOf(line: string): RecordRead {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJson(line);
   } catch {
     return refused('not-json'); // the caller says where
   }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../model/index.ts';
 import { gardenFault } from '../fault.ts';
 
 /** An object that was read from JSON, before anything in it is believed. */
@@ -10,7 +11,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 export function fieldsOf(json: string, what: string): Fields {
   let value: unknown;
   try {
-    value = JSON.parse(json);
+    value = parseJson(json);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw gardenFault(`${what} is not valid JSON: ${why}`, what, { cause: error });

@@ -1,4 +1,13 @@
-import { Fault, type FaultCode, type Scope } from '../../../model/index.ts';
+import {
+  checkJson,
+  Fault,
+  type FaultCode,
+  JSON_LIMITS,
+  type JsonLimits,
+  JsonRefusal,
+  parseJson,
+  type Scope,
+} from '../../../model/index.ts';
 import { parsedInParts } from './parts.ts';
 import type { Turn } from './turns.ts';
 
@@ -25,22 +34,34 @@ export interface Answer {
  */
 export function envelopeOf(body: Uint8Array, reading: Reading): Answer {
   try {
-    return checked(JSON.parse(textOf(body)), reading);
+    return checked(parseJson(textOf(body)), reading);
   } catch (error) {
     throw notJson(error, body, reading);
   }
 }
 
-/** Bytes beyond which an answer is parsed in parts. */
-const LARGE_BYTES = 256 * 1024;
+/** An answer with more is parsed in parts. */
+const AT_ONCE: JsonLimits = { ...JSON_LIMITS, chars: 256 * 1024, values: 10_000 };
 
-/** The same; a large one in parts, between which everybody else has a turn. */
+/**
+ * The same; a large one in parts, between which everybody else has a turn. What would take long to parse is left out, so
+ * that no hive holds up another.
+ */
 export async function answerOf(body: Uint8Array, reading: Reading, turn: Turn): Promise<Answer> {
-  if (body.length <= LARGE_BYTES) return envelopeOf(body, reading);
   try {
-    return checked(await parsedInParts(textOf(body), turn), reading);
+    const text = textOf(body);
+    return checked(isWithin(text, AT_ONCE) ? JSON.parse(text) : await parsedInParts(text, turn), reading);
   } catch (error) {
     throw notJson(error, body, reading);
+  }
+}
+
+function isWithin(text: string, limits: JsonLimits): boolean {
+  try {
+    checkJson(text, limits);
+    return true;
+  } catch {
+    return false; // it is read another way, which has limits of its own
   }
 }
 
@@ -59,7 +80,8 @@ function checked(envelope: unknown, reading: Reading): Answer {
 function notJson(error: unknown, body: Uint8Array, reading: Reading): unknown {
   if (!(error instanceof SyntaxError)) return error;
   // Its length and not its text: what was cut off may be mail, and a fault is shown to who may not read mail.
-  const what = `${reading.from()}: the answer of ${body.length} bytes is not JSON`;
+  const why = error instanceof JsonRefusal ? `not read, since ${error.message}` : 'not JSON';
+  const what = `${reading.from()}: the answer of ${body.length} bytes is ${why}`;
   return new Fault('not-json', what, reading.scope, { cause: error });
 }
 

@@ -1,5 +1,5 @@
 import type { Member } from '../../source.ts';
-import { envelopeOf, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
+import { type Answer, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
 import { noDefects, type ReportDefect } from './defects.ts';
 
 /**
@@ -7,14 +7,13 @@ import { noDefects, type ReportDefect } from './defects.ts';
  * are case-sensitive there, so `Ada` and `ada` are two; a name that comes twice is one (Kijito contract a, trap 43). A
  * field that is absent or of another type is not said; `projects[].count` is never summed, since it leaves memories out.
  * An entry without a name is a defect, and the others count.
- * @throws Fault `not-json` or `shape`, also when no entry has a name: nobody to watch is no answer
+ * @throws Fault `shape` when no entry has a name: nobody to watch is no answer
  */
 export function rollOf(
-  body: Uint8Array,
+  { result }: Answer,
   reading: Reading,
   report: ReportDefect = noDefects,
 ): ReadonlyMap<string, Member> {
-  const { result } = envelopeOf(body, reading);
   const roll = new Map<string, Member>();
   let unreadable: string | null = null;
   for (const [index, value] of result.entries()) {

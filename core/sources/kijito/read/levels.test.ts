@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly, UNKNOWN } from '../../../model/index.ts';
+import { envelopeOf } from './answer.ts';
 import { createListDefects, levelsOf, rollOf } from './index.ts';
 
 const READING = { from: () => 'http://h/api', scope: { is: 'source', key: 'kijito' } } as const;
-const levels = (value: unknown) => levelsOf(Buffer.from(JSON.stringify(value)), 7, READING);
-const roll = (value: unknown) => rollOf(Buffer.from(JSON.stringify(value)), READING);
+const levels = (value: unknown) => levelsOf(envelopeOf(Buffer.from(JSON.stringify(value)), READING), 7, READING);
+const roll = (value: unknown) => rollOf(envelopeOf(Buffer.from(JSON.stringify(value)), READING), READING);
 const names = (value: unknown) => [...roll(value).keys()];
 
 test('the pending list gives counts by address, and its cursor when the server long-polls', () => {
@@ -38,7 +39,7 @@ for (const value of [[], { result: {} }, { result: [null, {}] }, { result: [], c
 /** What is reported of a list, and what is read of it all the same. */
 function withDefects(result: readonly unknown[]) {
   const defects: string[] = [];
-  const { of } = levelsOf(Buffer.from(JSON.stringify({ result })), 7, READING, (at, what) =>
+  const { of } = levelsOf(envelopeOf(Buffer.from(JSON.stringify({ result })), READING), 7, READING, (at, what) =>
     defects.push(`${at}: ${what}`),
   );
   return { of: Object.fromEntries(of), defects };
@@ -101,7 +102,9 @@ for (const value of [
 test('F6 B10 entries of a directory that have no name are defects, and the others are personas', () => {
   const defects: string[] = [];
   const result = ['', null, 5, {}, { persona: '' }, { persona: 7 }, { persona: 'ada' }, { persona: 'bo' }];
-  const found = rollOf(Buffer.from(JSON.stringify({ result })), READING, (at, what) => defects.push(`${at}: ${what}`));
+  const found = rollOf(envelopeOf(Buffer.from(JSON.stringify({ result })), READING), READING, (at, what) =>
+    defects.push(`${at}: ${what}`),
+  );
   assert.deepEqual([...found.keys()], ['ada', 'bo']);
   assert.deepEqual(defects, [
     '0: it is an empty string',

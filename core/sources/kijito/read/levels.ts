@@ -1,6 +1,6 @@
 import { type Count, exactly, type Instant, UNKNOWN } from '../../../model/index.ts';
 import type { Level, Levels } from '../../source.ts';
-import { envelopeOf, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
+import { type Answer, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
 import { noDefects, type ReportDefect } from './defects.ts';
 
 const UNKNOWN_LEVEL: Level = { unread: UNKNOWN, urgent: UNKNOWN };
@@ -9,10 +9,14 @@ const UNKNOWN_LEVEL: Level = { unread: UNKNOWN, urgent: UNKNOWN };
  * One answer of `GET /api/notify/pending` (Kijito contract a). A persona that is absent has none unread; no `cursor`
  * means that the server does not long-poll. An entry that cannot be read is a defect and no failure: without a name it
  * says nothing of anybody, and with one the counts of that persona are unknown, so its inbox is fetched.
- * @throws Fault `not-json`, or `shape` for the answer as a whole, also when no entry has a name
+ * @throws Fault `shape` for the answer as a whole, also when no entry has a name
  */
-export function levelsOf(body: Uint8Array, at: Instant, reading: Reading, report: ReportDefect = noDefects): Levels {
-  const { envelope, result } = envelopeOf(body, reading);
+export function levelsOf(
+  { envelope, result }: Answer,
+  at: Instant,
+  reading: Reading,
+  report: ReportDefect = noDefects,
+): Levels {
   const of = new Map<string, Level>();
   for (const [index, value] of result.entries()) {
     const entry = isRecord(value) ? value : {};

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { UNREADABLE } from '../../text.ts';
 import { parsedInParts } from './parts.ts';
 
 const soon = async (): Promise<void> => {};
@@ -95,4 +96,48 @@ test('others have turns while it is read', async () => {
   const parsed = await parsedInParts(text, async () => void turns++, 1000);
   assert.deepEqual(parsed, JSON.parse(text));
   assert.ok(turns >= 10, String(turns));
+});
+
+const brackets = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+test('B4 what would take long to parse is left out, and its neighbours are read', async () => {
+  const row = (content: string, id = 1): string => `{"id":${id},"content":${content},"read":false}`;
+  const fine = { id: 2, content: 'fine', read: false };
+  const told = async (content: string): Promise<unknown> => {
+    const text = `{"result":[${row(content)},${JSON.stringify(fine)}],"next_before_id":null}`;
+    const { result, next_before_id } = (await parsedInParts(text, soon)) as { result: unknown[]; next_before_id: null };
+    assert.deepEqual([result.length, result[1], next_before_id], [2, fine, null]);
+    return (result[0] as { content: unknown }).content;
+  };
+  assert.equal(await told(brackets(3_000_000)), UNREADABLE);
+  assert.equal(await told(`{"a":${brackets(100)}}`), UNREADABLE);
+  assert.equal(await told(`[${'{},'.repeat(1_000_000)}{}]`), UNREADABLE);
+  assert.equal(await told(`["${'x'.repeat(100_000)}"]`), UNREADABLE);
+  assert.deepEqual(await told(brackets(60)), JSON.parse(brackets(60)), 'what is quick to parse stays');
+  assert.equal(await told(JSON.stringify('['.repeat(3_000_000))), '['.repeat(3_000_000), 'and so does text');
+});
+
+test('B4 rows that are lists, or have too many fields, and fields of the envelope are left out alike', async () => {
+  const fields = Array.from({ length: 20_000 }, (_, n) => `"k${n}":${n % 2 === 0 ? '[]' : brackets(100)}`).join();
+  const text = `{"more":${brackets(100_000)},"result":[${brackets(100_000)},{${fields}},{"id":3}],"few":[1],"rest":[${'[],'.repeat(50_000)}1]}`;
+  const expected = { more: null, result: [UNREADABLE, null, { id: 3 }], few: [1], rest: null };
+  assert.deepEqual(await parsedInParts(text, soon), expected);
+});
+
+test('B4 a text that is not cut, or has too many entries, is refused within its limits', async () => {
+  for (const [text, why] of [
+    ['['.repeat(6_000_000), /nested deeper than 64/],
+    [`{"result":${'['.repeat(6_000_000)}`, /nested deeper than 64/],
+    [`{"result":null,"more":[${'1,'.repeat(200_000)}1]}`, /more than 50000 values/],
+    [`{"result":[${'{},'.repeat(1_000_000)}{}]}`, /more than 100000 entries/],
+    [`{${Array.from({ length: 200_000 }, (_, n) => `"${n}":1`).join()},"result":[]}`, /more than 100000 entries/],
+  ] as const)
+    await assert.rejects(parsedInParts(text, soon), (error) => error instanceof SyntaxError && why.test(error.message));
+});
+
+test('B4 no part of a hostile answer holds up others for long: there are turns all along', async () => {
+  const text = `{"result":[{"id":1,"content":${brackets(3_000_000)}}],"more":[${'[],'.repeat(100_000)}1]}`;
+  let turns = 0;
+  await parsedInParts(text, async () => void turns++);
+  assert.ok(turns >= text.length / (64 * 1024) - 2, String(turns));
 });

@@ -1,55 +1,104 @@
+import { findStringEnd, JSON_LIMITS, JsonRefusal, parseJson } from '../../../model/index.ts';
+import { UNREADABLE } from '../../text.ts';
 import type { Turn } from './turns.ts';
 
 /** Characters that are parsed in one turn of the event loop. */
 const PART_CHARS = 64 * 1024;
+/** A list or object inside a row or the envelope is left out when it has more characters, */
+const MOST_CHARS = 64 * 1024;
+/** or when its row or envelope has more values with it. */
+const MOST_VALUES = 10_000;
+/** Entries of the list, and keys of the envelope. */
+const MOST_ENTRIES = 100_000;
 
 /**
  * What `JSON.parse` gives for an object, or throws; but the elements of its list `result` are parsed in parts, between
  * which everybody else has a turn. A text that is not cut here, since it is no such object or a key is in doubt, is parsed
- * as a whole.
+ * as a whole, within the limits of all JSON from outside.
+ *
+ * A list or object that would take long to parse is not parsed, and does not keep its neighbours from being read: a field
+ * of a row is a placeholder in its place, a field of the envelope and a row of too many fields are null.
  * @throws SyntaxError
  */
 export async function parsedInParts(text: string, turn: Turn, chars = PART_CHARS): Promise<unknown> {
-  const cut = await listOf(text, turn, chars);
-  if (cut === null) return JSON.parse(text);
-  const { from, to, commas } = cut;
-  // Without its elements the list is empty, and the rest of the text means what it meant.
-  const envelope = JSON.parse(text.slice(0, from) + text.slice(to));
+  const list = await listOf(text, turn, chars);
+  if (list === null) return parseJson(text);
+  const { from, to, commas } = list;
+  const read = pieces(text, list.cuts);
+  const head = read(0, from);
   const all: unknown[] = [];
   let at = from;
   for (const end of [...commas, to]) {
     await turn();
-    const part: unknown[] = JSON.parse(`[${text.slice(at, end)}]`);
+    const part: unknown[] = JSON.parse(`[${read(at, end)}]`);
     if (part.length === 0 && commas.length > 0) throw new SyntaxError('nothing stands where an element is due');
     for (const value of part) all.push(value);
     at = end + 1;
   }
-  return { ...envelope, result: all };
+  // Without its elements the list is empty, and the rest of the text means what it meant.
+  return { ...JSON.parse(head + read(to, text.length)), result: all };
 }
 
-/** Where the elements of `result` begin and end, and of the commas between them those to cut at. */
+/** Text that is not parsed, and the JSON that stands for it. */
+interface Cut {
+  readonly from: number;
+  readonly to: number;
+  readonly by: string;
+}
+
+/** Reads spans of the text, which must come in their order, with what stands for the cuts. */
+function pieces(text: string, cuts: readonly Cut[]): (from: number, to: number) => string {
+  let next = 0;
+  return (from, to) => {
+    let piece = '';
+    let at = from;
+    for (let cut = cuts[next]; cut !== undefined && cut.from < to; cut = cuts[next]) {
+      piece += text.slice(at, cut.from) + cut.by;
+      at = cut.to;
+      next += 1;
+    }
+    return piece + text.slice(at, to);
+  };
+}
+
+/** Where the elements of `result` begin and end, of the commas between them those to part at, and what to leave out. */
 interface List {
   readonly from: number;
   readonly to: number;
   readonly commas: readonly number[];
+  readonly cuts: readonly Cut[];
 }
 
 const [QUOTE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = Array.from('",[]{}', (sign) => sign.charCodeAt(0));
+const PLACEHOLDER = JSON.stringify(UNREADABLE);
+
 /**
  * Only finds places: what is no JSON is found out by who parses the pieces. Null when the text does not have exactly one
  * list `result`, as far as its own keys can be told from their spelling.
+ * @throws JsonRefusal when list or envelope have too many entries
  */
 async function listOf(text: string, turn: Turn, chars: number): Promise<List | null> {
   let depth = 0;
   let from = -1;
   let to = -1;
   const commas: number[] = [];
+  const cuts: Cut[] = [];
   let lastCut = 0;
   let lastTurn = 0;
+  let entries = 0;
+  let keys = 0;
+  /** Of the row that is read now: where it begins, its fields, and the values in its lists and objects. */
+  let row = { from: 0, fields: 0, values: 0 };
+  /** The same of the envelope. */
+  let envelopeValues = 0;
+  /** The list or object inside a row or the envelope that is read now. */
+  let inner: { readonly from: number; readonly depth: number; values: number; isDeep: boolean } | null = null;
+
   for (let at = 0; at < text.length; at += 1) {
     const sign = text.charCodeAt(at);
+    const isInList = from !== -1 && to === -1;
     if (sign === QUOTE) {
-      const end = endOfString(text, at);
+      const end = findStringEnd(text, at);
       if (end === -1) return null;
       const value = depth === 1 ? afterColon(text, end + 1) : -1;
       if (value !== -1 && text.slice(at, end).includes('\\')) return null;
@@ -57,33 +106,52 @@ async function listOf(text: string, turn: Turn, chars: number): Promise<List | n
         if (from !== -1 || text.charCodeAt(value) !== OPEN_LIST) return null;
         from = value + 1;
         lastCut = from;
+        row = { from, fields: 0, values: 0 };
       }
       at = end;
     } else if (sign === COMMA) {
-      if (depth !== 2 || from === -1 || to !== -1 || at - lastCut < chars) continue;
-      commas.push(at);
-      lastCut = at;
+      if (inner !== null) inner.values += 1;
+      else if (depth === 1) keys += 1;
+      else if (isInList && depth === 3) row.fields += 1;
+      else if (isInList && depth === 2) {
+        entries += 1;
+        row = { from: at + 1, fields: 0, values: 0 };
+        if (at - lastCut >= chars) {
+          commas.push(at);
+          lastCut = at;
+        }
+      }
+      if (entries >= MOST_ENTRIES || keys >= MOST_ENTRIES)
+        throw new JsonRefusal(`it has more than ${MOST_ENTRIES} entries`);
     } else if (sign === OPEN_LIST || sign === OPEN) {
+      const isInner = isInList ? depth === 3 || (depth === 2 && sign === OPEN_LIST) : depth === 1 && at + 1 !== from;
+      if (inner === null && isInner) inner = { from: at, depth, values: 0, isDeep: false };
       depth += 1;
+      if (inner !== null) {
+        inner.values += 1;
+        inner.isDeep ||= depth > JSON_LIMITS.depth;
+      }
     } else if (sign === CLOSE_LIST || sign === CLOSE) {
       depth -= 1;
-      if (depth === 1 && from !== -1 && to === -1) to = at;
+      if (inner !== null && depth === inner.depth) {
+        const before: number = isInList ? row.values : envelopeValues;
+        const isCut = inner.isDeep || inner.values + before > MOST_VALUES || at + 1 - inner.from > MOST_CHARS;
+        if (isCut) cuts.push({ from: inner.from, to: at + 1, by: isInList ? PLACEHOLDER : 'null' });
+        else if (isInList) row.values += inner.values;
+        else envelopeValues += inner.values;
+        inner = null;
+      } else if (isInList && depth === 1) {
+        to = at;
+      } else if (isInList && depth === 2 && row.fields > MOST_VALUES) {
+        while ((cuts.at(-1)?.from ?? -1) >= row.from) cuts.pop();
+        cuts.push({ from: row.from, to: at + 1, by: 'null' });
+      }
     }
     if (at - lastTurn < chars) continue;
     lastTurn = at;
     await turn();
   }
-  return from === -1 || to === -1 ? null : { from, to, commas };
-}
-
-/** The index of the quote that ends the string which begins at `at`; -1: none does. */
-function endOfString(text: string, at: number): number {
-  for (let end = text.indexOf('"', at + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text[end - 1 - slashes] === '\\') slashes += 1;
-    if (slashes % 2 === 0) return end;
-  }
-  return -1;
+  return from === -1 || to === -1 ? null : { from, to, commas, cuts };
 }
 
 const COLON = /[ \t\n\r]*:[ \t\n\r]*/y;

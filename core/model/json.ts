@@ -1,0 +1,65 @@
+/** What JSON from outside may be. */
+export interface JsonLimits {
+  /** Of the text, in characters. */
+  readonly chars: number;
+  /** Lists and objects inside each other. */
+  readonly depth: number;
+  /** Lists, objects, their entries and fields, all together. */
+  readonly values: number;
+}
+
+/** Parsing what keeps these takes some milliseconds. */
+export const JSON_LIMITS: JsonLimits = { chars: 8 * 1024 * 1024, depth: 64, values: 50_000 };
+
+/** For what a process reads for itself alone, and for a file of the same user that grows with its work. */
+export const LARGE_JSON: JsonLimits = { chars: 256 * 1024 * 1024, depth: 1000, values: 10_000_000 };
+
+/** A text is refused before it is parsed. It is a SyntaxError, so whoever takes broken JSON for what it is takes this too. */
+export class JsonRefusal extends SyntaxError {
+  override readonly name = 'JsonRefusal';
+}
+
+/**
+ * `JSON.parse` for everything that others wrote. Six megabytes of brackets take it seconds, during which nothing else
+ * happens; looking over the characters takes a hundredth of that, and stops at the first one too many.
+ * @throws SyntaxError, a JsonRefusal where a limit is exceeded
+ */
+export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
+  checkJson(text, limits);
+  return JSON.parse(text);
+}
+
+const [QUOTE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = Array.from('",[]{}', (sign) => sign.charCodeAt(0));
+
+/** Whether `parseJson` would parse the text; not whether it is JSON. @throws JsonRefusal */
+export function checkJson(text: string, { chars, depth: deepest, values: most }: JsonLimits = JSON_LIMITS): void {
+  if (text.length > chars) throw new JsonRefusal(`it has ${text.length} characters, and ${chars} are read`);
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text.charCodeAt(at);
+    if (sign === QUOTE) {
+      at = findStringEnd(text, at);
+      if (at === -1) return; // no JSON, and cheap to find out
+    } else if (sign === COMMA) {
+      values += 1;
+    } else if (sign === OPEN_LIST || sign === OPEN) {
+      depth += 1;
+      values += 1;
+      if (depth > deepest) throw new JsonRefusal(`it is nested deeper than ${deepest} levels`);
+    } else if (sign === CLOSE_LIST || sign === CLOSE) {
+      depth -= 1;
+    }
+    if (values > most) throw new JsonRefusal(`it holds more than ${most} values`);
+  }
+}
+
+/** The index of the quote that ends the string which begins at `start`; -1: none does. */
+export function findStringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text[end - 1 - slashes] === '\\') slashes += 1;
+    if (slashes % 2 === 0) return end;
+  }
+  return -1;
+}
