@@ -107,7 +107,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       machine.log.warn(`${persona.id}: its kept position belongs to another inbox; it starts at the newest message`);
     const toldOnly = kept === null ? (outbox.newestIds().get(persona.id) ?? 0) : 0;
     // The store lost its checkpoint and the event file still says what was told: a log goes on behind that.
-    const isLog = source.kind === KIJITO_INBOX && !hive.isLocal;
+    const isLog = source.kind === KIJITO_INBOX;
     const fromFile: Saved | null =
       isLog && toldOnly > 0 ? { cursor: toldOnly, state: 'UP', consecutive_failures: 0 } : null;
     const saved = ours ? kept : fromFile;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createBoard } from '../../core/board/index.ts';
 import { openHistory } from '../../core/history/index.ts';
 import type { Decisions } from '../../core/inbox/decisions/index.ts';
-import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
+import { type LocalHive, openLocalHive, sealAll } from '../../core/inbox/index.ts';
 import { ownDaemonPlaces } from '../../core/link/index.ts';
 import { Fault, faultOf } from '../../core/model/index.ts';
 import { eventFilePath, type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
@@ -63,6 +63,7 @@ const FOLD_AFTER_MS = 20;
 /** Without an event for so long, the process is at rest. */
 const REST_AFTER_MS = 1000;
 const REAP_EVERY_MS = 6 * 3_600_000;
+const DAMAGED = { is: 'machine', key: 'damaged-messages' } as const;
 const DAY_MS = 86_400_000;
 
 /**
@@ -78,8 +79,13 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   const file = openSettings(dirs.config);
   const settings = settingsOf(file.settings, plan);
   using db = openDatabase(join(dirs.state, DATABASE));
-  using local = openLocalHive({ db, clock, log, contentChars: settings.contentChars });
   const board = createBoard(log, (run) => void clock.after(FOLD_AFTER_MS, run));
+  const onDamaged = (count: number): void => {
+    const fault = new Fault('store-damaged', `${count} messages in ${db.path} are damaged`, DAMAGED);
+    board.put({ is: 'machine', at: clock.now(), key: DAMAGED.key, fault });
+  };
+  using local = openLocalHive({ db, clock, log, contentChars: settings.contentChars, onDamaged });
+  sealAll(db);
   using history = openHistory({
     path: join(dirs.state, HISTORY),
     files: disk.files,

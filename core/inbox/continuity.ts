@@ -1,6 +1,7 @@
 import type { Instant } from '../model/index.ts';
 import { type Database, migrate, transaction } from '../state/index.ts';
 import { INBOX_SCHEMA } from './schema.ts';
+import { openSeals } from './seals.ts';
 
 /** A message as its event told it, to be put back where the database has lost it. */
 export interface TrackedMail {
@@ -45,13 +46,17 @@ export function openContinuity(db: Database): Continuity {
   const touch = db.prepare(`
     UPDATE personas SET last_id = max(last_id, ?1), rev = (SELECT max(rev) + 1 FROM personas)
     WHERE name IN (SELECT persona FROM inbox WHERE seq = ?1 UNION SELECT persona FROM broadcast_acks WHERE seq = ?1)`);
+  const seals = openSeals(db);
   const lastId = (): number => last.get()?.seq ?? 0;
 
   return {
     lastId,
     restore(mails) {
-      const insertOne = ({ id, to, from, content, created, isRead }: TrackedMail): number =>
-        insert.run(id, to, from, created, isRead ? created : null, content).changes;
+      const insertOne = ({ id, to, from, content, created, isRead }: TrackedMail): number => {
+        const { changes } = insert.run(id, to, from, created, isRead ? created : null, content);
+        if (changes > 0) seals.seal(id);
+        return changes;
+      };
       return transaction(db, () => mails.reduce((count, mail) => count + insertOne(mail), 0));
     },
     raise(floor, since) {
@@ -62,9 +67,11 @@ export function openContinuity(db: Database): Continuity {
         let next = lastId();
         for (const { seq } of moved) {
           next += 1;
+          const isWhole = seals.isWhole(seq);
           move.run(seq, next);
           moveAcks.run(seq, next);
           touch.run(next);
+          if (isWhole) seals.seal(next);
         }
         setLast.run(next);
         return moved.length;

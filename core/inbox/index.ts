@@ -37,5 +37,6 @@ export {
   parseInboxQuery,
   parsePendingQuery,
 } from './query.ts';
+export { DAMAGED_FROM, sealAll } from './seals.ts';
 export { MOST_COUNTED } from './tally.ts';
 export { type Undelivered, undeliveredOf } from './undelivered.ts';

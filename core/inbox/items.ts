@@ -6,6 +6,7 @@ import type { Item, Items, KeyScope, Lease, NewItem, Priority, Pushed } from './
 import { type ItemRow, itemStatementsOf, pushedFields } from './item-statements.ts';
 import { checkedItem, keyOfOne } from './new-item.ts';
 import { INBOX_SCHEMA } from './schema.ts';
+import { DAMAGED_FROM, formatDamaged, openSeals } from './seals.ts';
 import { byPriority, MOST_COUNTED } from './tally.ts';
 
 export interface ItemsOptions {
@@ -27,6 +28,7 @@ const SWEPT_AT_ONCE = 200;
 export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Items {
   migrate(db, 'inbox', INBOX_SCHEMA);
   const sql = itemStatementsOf(db);
+  const seals = openSeals(db);
   const expiry = expiryOf(db);
 
   const nowMs = (): Instant => Math.floor(clock.now());
@@ -46,7 +48,21 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
     const readAt = type === 'mail' && sameName(source, name) ? now : null; // mail to oneself, see LocalHive
     const row = sql.insert.get(name, type, source, priority, session, created, expires, readAt, dedupKey, content);
     if (row === undefined) throw new Error('an insert returned nothing');
+    seals.seal(row.id);
     return { id: row.id, dedupKey: row.dedup_key, isNew: true };
+  }
+
+  function itemOf(row: ItemRow, persona: string): Item {
+    const fields = pushedFields(row);
+    return {
+      id: row.id,
+      persona,
+      ...fields,
+      ...(seals.isWhole(row.id) ? {} : { source: DAMAGED_FROM, content: formatDamaged(row.id) }),
+      isBroadcast: row.broadcast === 1,
+      read: row.read_at,
+      delivered: row.delivered_at,
+    };
   }
 
   /** What comes first, of the persona's own for any session and for this one, and of the broadcasts. */
@@ -135,15 +151,4 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
 function addressees(items: readonly NewItem[]): readonly string[] | 'everyone' {
   const names = items.flatMap(({ to }) => (to.is === 'persona' ? [to.name] : []));
   return names.length < items.length ? 'everyone' : names;
-}
-
-function itemOf(row: ItemRow, persona: string): Item {
-  return {
-    id: row.id,
-    persona,
-    ...pushedFields(row),
-    isBroadcast: row.broadcast === 1,
-    read: row.read_at,
-    delivered: row.delivered_at,
-  };
 }

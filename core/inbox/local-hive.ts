@@ -19,6 +19,7 @@ import { cutText, type InboxAnswer, type InboxRow, pageOf } from './page.ts';
 import type { InboxQuery } from './query.ts';
 import { recentMail } from './recent.ts';
 import { INBOX_SCHEMA } from './schema.ts';
+import { DAMAGED_FROM, formatDamaged, openSeals } from './seals.ts';
 import { type HeadRow, headOf, type StoredRow, statementsOf } from './statements.ts';
 
 export interface LocalHiveOptions {
@@ -27,6 +28,8 @@ export interface LocalHiveOptions {
   readonly log: Log;
   /** How much of a message `window` and `list` show, in code points; null: none of it. */
   readonly contentChars: number | null;
+  /** Called with how many messages were found damaged, whenever one is asked for. */
+  readonly onDamaged?: (count: number) => void;
   /** When the writes of one turn are committed; see `groupCommit`. */
   readonly later?: Later;
 }
@@ -129,16 +132,18 @@ const PATIENCE_MS = 0.5;
 const REAP_AT_ONCE = 1000;
 
 export function openLocalHive(options: LocalHiveOptions): LocalHive {
-  const { db, clock, log, contentChars, later = atOnceOrAfterInput(PATIENCE_MS) } = options;
+  const { db, clock, log, contentChars, later = atOnceOrAfterInput(PATIENCE_MS), onDamaged = () => {} } = options;
   migrate(db, 'inbox', INBOX_SCHEMA);
   const expiry = expiryOf(db);
   const sweep = sweeping(db, expiry, clock, log);
   sweep();
   const levels = keepLevels(db, clock, log);
   const sql = statementsOf(db);
+  const seals = openSeals(db);
   /** Bytes that hold as many code points, whichever they are. */
   const headBytes = contentChars === null ? null : contentChars * 4;
   const recent = recentMail(db, headBytes, trimmed);
+  const damaged = new Set<number>();
   /** What is known in this turn: 1,000 windows that are asked for at once share it. */
   let turn: Levels['of'] | null = null;
   /** Groups of mail that nobody was told of yet. */
@@ -197,6 +202,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   function insert({ to, from, content, urgent }: Mail, now: number): Sent {
     const readAt = sameName(from, to) ? now : null;
     const id = sql.insert.run(to, from, urgent ? 1 : 0, now, readAt, content).lastInsertRowid;
+    seals.seal(id);
     return { id, to };
   }
 
@@ -210,13 +216,32 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     return marked;
   }
 
+  function shown(row: StoredRow): InboxRow {
+    const { id, read_at: readAt } = row;
+    const [from, content] = isWhole(id) ? [row.from_, row.content] : [DAMAGED_FROM, formatDamaged(id)];
+    return { id, from, content, created: isoOf(row.created), read: readAt !== null };
+  }
+
   function above(address: string, after: number): HeadRow[] {
     const own = sql.above.all(headBytes, address, after);
     const toAll = sql.aboveToAll.all(headBytes, address, after);
     return toAll.length === 0 ? own : [...own, ...toAll].sort((a, b) => a.id - b.id);
   }
 
+  /** Said once for each message, however often it is asked for. */
+  function isWhole(id: number): boolean {
+    if (seals.isWhole(id)) return true;
+    if (!damaged.has(id)) log.error(`message ${id} in ${db.path} is damaged: it does not match its checksum`);
+    damaged.add(id);
+    onDamaged(damaged.size);
+    return false;
+  }
+
   function trimmed(row: HeadRow): TrimmedRow {
+    if (!isWhole(row.id)) {
+      const content = contentChars === null ? null : cutText(formatDamaged(row.id), contentChars);
+      return { id: row.id, from: DAMAGED_FROM, created: isoOf(row.created), content, read: row.read_at !== null };
+    }
     const head = headOf(row);
     const content = head === null || contentChars === null ? null : cutText(head, contentChars);
     return { id: row.id, from: row.from_, created: isoOf(row.created), content, read: row.read_at !== null };
@@ -317,10 +342,6 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       levels[Symbol.dispose]();
     },
   };
-}
-
-function shown(row: StoredRow): InboxRow {
-  return { id: row.id, from: row.from_, content: row.content, created: isoOf(row.created), read: row.read_at !== null };
 }
 
 function* map<A, B>(items: Iterable<A>, turn: (item: A) => B): Iterable<B> {

@@ -150,4 +150,6 @@ export const INBOX_SCHEMA: readonly string[] = [
       rev = (SELECT max(rev) + 1 FROM personas) WHERE name = OLD.persona;
   END;
   `,
+  // The checksum of a message, see `Seals`.
+  'ALTER TABLE inbox ADD COLUMN sum INTEGER',
 ];

@@ -1,6 +1,7 @@
 import type { Instant } from '../../model/index.ts';
 import type { Database } from '../../state/index.ts';
 import { type PushedRow, pushedFields } from '../item-statements.ts';
+import { DAMAGED_FROM, formatDamaged, openSeals } from '../seals.ts';
 import type { KeyedItem } from './wire.ts';
 
 export interface OutgoingItem {
@@ -27,14 +28,23 @@ export function outgoingOf(db: Database): Outgoing {
     `SELECT seq AS id, persona, type, from_, priority, session, created, expires_at, dedup_key, content
      FROM inbox WHERE seq > ? ORDER BY seq LIMIT ?`,
   );
+  const seals = openSeals(db);
   // By id and not by time: what is pushed late may say an early time.
   const before = db.prepare<{ id: number }>(
     'SELECT coalesce((SELECT min(seq) - 1 FROM inbox WHERE created >= ?), (SELECT max(seq) FROM inbox), 0) AS id',
   );
   return {
-    above: (id, limit) => above.all(id, limit).map((row) => ({ id: row.id, item: itemOf(row) })),
+    // Nobody elsewhere could tell that what is damaged is not what was sent.
+    above: (id, limit) =>
+      above
+        .all(id, limit)
+        .map((row) => ({ id: row.id, item: itemOf(seals.isWhole(row.id) ? row : toPlaceholder(row)) })),
     before: (created) => before.get(created)?.id ?? 0,
   };
+}
+
+function toPlaceholder(row: Row): Row {
+  return { ...row, from_: DAMAGED_FROM, content: formatDamaged(row.id) };
 }
 
 function itemOf(row: Row): KeyedItem {

@@ -63,7 +63,7 @@ describe('what is written', () => {
     assert.deepEqual(inTables(db), { seqs: [], kept: null });
     await clock.advance(1000);
     assert.deepEqual(inTables(db), { seqs: [1, 2], kept: '{"cursor":2}' });
-    const row = db.prepare<object>('SELECT * FROM outbox WHERE seq = 2').get();
+    const row = db.prepare<object>('SELECT seq, persona, event_id, is_mail, line, at FROM outbox WHERE seq = 2').get();
     const { events, at, persona } = take(2);
     assert.deepEqual({ ...row }, { seq: 2, persona, event_id: events[0]?.id, is_mail: 1, line: events[0]?.line, at });
     journal[Symbol.dispose]();

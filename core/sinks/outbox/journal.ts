@@ -12,6 +12,7 @@ import {
   transaction,
 } from '../../state/index.ts';
 import { charsOfKnown, type KnownChange, knownTable } from './known.ts';
+import { sumOfEvent, sumOfKept } from './sums.ts';
 
 /** What one take stores. */
 export interface Entry {
@@ -234,12 +235,13 @@ function tablesOf(db: Database) {
   const filled = db.prepare('UPDATE journal SET filled = max(filled, ?)');
   // A mail that is there already is the same mail: nothing else may be passed over.
   const event = db.prepare(
-    `INSERT INTO outbox (seq, persona, event_id, is_mail, line, at) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO outbox (seq, persona, event_id, is_mail, line, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (event_id, persona) WHERE is_mail = 1 DO NOTHING`,
   );
   const watch = db.prepare(
-    `INSERT INTO watches (persona, kept, published, newest) VALUES (?, ?, 0, ?)
-     ON CONFLICT (persona) DO UPDATE SET kept = excluded.kept, newest = max(newest, excluded.newest)`,
+    `INSERT INTO watches (persona, kept, published, newest, sum) VALUES (?, ?, 0, ?, ?)
+     ON CONFLICT (persona) DO UPDATE
+     SET kept = excluded.kept, newest = max(newest, excluded.newest), sum = excluded.sum`,
   );
   const things = knownTable(db);
   return {
@@ -254,8 +256,9 @@ function tablesOf(db: Database) {
     add(records: readonly Record[]): void {
       for (const { entries } of records) {
         for (const { persona, kept, newest, at, events, known } of entries) {
-          for (const { seq, id, isMail, line } of events) event.run(seq, persona, id, isMail ? 1 : 0, line, at);
-          watch.run(persona, kept, newest);
+          for (const { seq, id, isMail, line } of events)
+            event.run(seq, persona, id, isMail ? 1 : 0, line, at, sumOfEvent(seq, persona, id, line));
+          watch.run(persona, kept, newest, sumOfKept(persona, kept));
           if (known !== undefined) things.apply(persona, known);
         }
       }

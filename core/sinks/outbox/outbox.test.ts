@@ -384,3 +384,50 @@ describe('keeping', () => {
     outbox[Symbol.dispose]();
   });
 });
+
+describe('what the disk changed', () => {
+  test('A4 given a changed row of the outbox, it is told as damaged and never as what happened', async () => {
+    const { db, outbox } = rig();
+    const sink = outbox.sinkFor('ada', 'ada');
+    await sink.open();
+    const event = (id: number, content: string): Event =>
+      ({
+        ...{
+          event: 'new',
+          source: 'kijito-inbox',
+          ts: '2026-11-28T01:00:00.000000+00:00',
+          id,
+          from: 'bo',
+          created: null,
+        },
+        ...{ persona: 'ada', content, event_id: newEventId('ada', id), wake_class: 'mail' },
+      }) as Event;
+    await sink.take([event(1, 'pay 100'), event(2, 'hello')], { cursor: 2 }, going);
+    assert.equal(outbox.latest('ada', 10).length, 2);
+    db.exec("UPDATE outbox SET line = replace(line, '100', '900') WHERE event_id = 'ada:new:1'");
+    for (const rows of [outbox.latest('ada', 10), outbox.after(null, 0, 10), outbox.after('ada', 0, 10)]) {
+      const [damaged, whole] = rows.map(({ line }) => eventOf(line) as unknown as Record<string, unknown>);
+      assert.deepEqual(
+        [damaged?.event, damaged?.event_id, damaged?.wake_class],
+        ['damaged', 'ada:new:1', 'diagnostic'],
+      );
+      assert.deepEqual([whole?.event, whole?.content], ['new', 'hello']);
+    }
+    assert.deepEqual(
+      outbox.lastMail('ada', 10).map(({ event_id: id }) => id),
+      ['ada:new:2'],
+    );
+  });
+
+  test('A4 given a changed checkpoint, it is not believed', async () => {
+    const { db, outbox, logged } = rig();
+    const sink = outbox.sinkFor('ada', 'ada');
+    await sink.open();
+    await sink.take([], { cursor: 7 }, going);
+    assert.deepEqual(outbox.kept('ada'), { cursor: 7 });
+    db.exec(`UPDATE watches SET kept = '{"cursor":97}'`);
+    assert.equal(outbox.kept('ada'), null);
+    assert.deepEqual(outbox.allKept(), new Map());
+    assert.ok(logged.some((line) => line.includes('the checkpoint of ada is damaged')));
+  });
+});

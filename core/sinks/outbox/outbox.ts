@@ -10,6 +10,7 @@ import { createPublisher } from './publisher.ts';
 import { type Behind, reconcileEventFiles } from './reconcile.ts';
 import { type OutboxReader, type OutboxRow, openOutboxReader, publishedRows } from './rows.ts';
 import { OUTBOX_SCHEMA } from './schema.ts';
+import { sumOfKept } from './sums.ts';
 import { createSyncer, type Retention } from './syncer.ts';
 
 export interface OutboxOptions {
@@ -94,8 +95,10 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   const rotation = options.rotation ?? ROTATION;
   const publisher = createPublisher({ rows, disk, clock, directory, rotation, syncer, onBehind });
   const listeners = new Set<{ tell: (rows: readonly OutboxRow[]) => void }>();
-  const keptOf = db.prepare<{ kept: string }>('SELECT kept FROM watches WHERE persona = ?');
-  const keptOfAll = db.prepare<{ persona: string; kept: string }>('SELECT persona, kept FROM watches');
+  const keptOf = db.prepare<{ kept: string; sum: number | null }>('SELECT kept, sum FROM watches WHERE persona = ?');
+  const keptOfAll = db.prepare<{ persona: string; kept: string; sum: number | null }>(
+    'SELECT persona, kept, sum FROM watches',
+  );
   const newestOfAll = db.prepare<{ persona: string; newest: number }>('SELECT persona, newest FROM watches');
   const things = knownTable(db);
   const isStored = db.prepare('SELECT 1 FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 1');
@@ -225,11 +228,11 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
     kept(persona) {
       fill();
       const row = keptOf.get(persona);
-      return row === undefined ? null : parsed(persona, row.kept);
+      return row === undefined ? null : parsed(persona, row);
     },
     allKept() {
       fill();
-      const all = keptOfAll.all().map((row) => [row.persona, parsed(row.persona, row.kept)] as const);
+      const all = keptOfAll.all().map((row) => [row.persona, parsed(row.persona, row)] as const);
       return new Map(all.filter((entry): entry is readonly [string, Kept] => entry[1] !== null));
     },
     behind,
@@ -256,8 +259,12 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   };
 
   /** Null: it is known what was told, and no watch remembers anything yet. */
-  function parsed(persona: PersonaId, text: string): Kept | null {
+  function parsed(persona: PersonaId, { kept: text, sum }: { kept: string; sum: number | null }): Kept | null {
     if (text === NOTHING_KEPT) return null;
+    if (sum !== null && sum !== sumOfKept(persona, text)) {
+      disk.log.error(`${db.path}: the checkpoint of ${persona} is damaged; it goes on behind what was told last`);
+      return null;
+    }
     try {
       const kept = JSON.parse(text) as Kept & { readonly known?: KnownSet };
       return kept.known === undefined ? kept : { ...kept, known: { ...kept.known, ...storedOf(persona) } };

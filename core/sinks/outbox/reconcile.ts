@@ -3,6 +3,7 @@ import { type Event, eventOf, isMail } from '../../events/index.ts';
 import { instantOfIso, type PersonaId } from '../../model/index.ts';
 import { type Database, type Disk, ioFault, openForRead, stemOf, transaction } from '../../state/index.ts';
 import { piecesFromEnd } from './pieces.ts';
+import { sumOfEvent } from './sums.ts';
 
 /** A persona whose event file holds events that the tables do not. */
 export interface Behind {
@@ -182,7 +183,7 @@ function tablesOf(db: Database) {
   const remove = db.prepare('DELETE FROM outbox WHERE persona = ? AND seq > ?');
   const last = db.prepare<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM outbox');
   const insert = db.prepare(
-    `INSERT INTO outbox (seq, persona, event_id, is_mail, line, at) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO outbox (seq, persona, event_id, is_mail, line, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (event_id, persona) WHERE is_mail = 1 DO NOTHING`,
   );
   const published = db.prepare<{ published: number }>('SELECT published FROM watches WHERE persona = ?');
@@ -200,7 +201,7 @@ function tablesOf(db: Database) {
     published: (persona: PersonaId): number => published.get(persona)?.published ?? 0,
     lastSeq: (): number => last.get()?.seq ?? 0,
     insert: ({ seq, persona, event_id, is_mail, line, at }: Row) =>
-      void insert.run(seq, persona, event_id, is_mail, line, at),
+      void insert.run(seq, persona, event_id, is_mail, line, at, sumOfEvent(seq, persona, event_id, line)),
     setStanding: (persona: PersonaId, published: number, newest: number) =>
       void standing.run(persona, published, newest),
   };

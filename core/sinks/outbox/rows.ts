@@ -2,6 +2,7 @@ import { type Event, eventOf, isMail } from '../../events/index.ts';
 import type { PersonaId } from '../../model/index.ts';
 import { type Database, laterTransaction, migrate } from '../../state/index.ts';
 import { OUTBOX_SCHEMA } from './schema.ts';
+import { formatDamagedLine, isWholeRow, type SummedRow } from './sums.ts';
 
 /** One committed event. */
 export interface OutboxRow {
@@ -43,22 +44,22 @@ export interface OutboxReader {
  */
 export function openOutboxReader(db: Database, fill: () => void = () => {}): OutboxReader {
   migrate(db, 'outbox', OUTBOX_SCHEMA);
-  const columns = 'seq, persona, event_id AS eventId, line';
-  const ofAll = db.prepare<OutboxRow>(`SELECT ${columns} FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?`);
-  const ofOne = db.prepare<OutboxRow>(
+  const columns = 'seq, persona, event_id AS eventId, line, sum';
+  const ofAll = db.prepare<SummedRow>(`SELECT ${columns} FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?`);
+  const ofOne = db.prepare<SummedRow>(
     `SELECT ${columns} FROM outbox WHERE persona = ? AND seq > ? ORDER BY seq LIMIT ?`,
   );
   const last = db.prepare<{ eventId: string }>(
     'SELECT event_id AS eventId FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT 1',
   );
-  const lastMail = db.prepare<{ line: string }>(
-    'SELECT line FROM outbox WHERE persona = ? AND is_mail = 1 ORDER BY seq DESC LIMIT ?',
+  const lastMail = db.prepare<SummedRow>(
+    `SELECT ${columns} FROM outbox WHERE persona = ? AND is_mail = 1 ORDER BY seq DESC LIMIT ?`,
   );
-  const latestOfAll = db.prepare<OutboxRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT ?`);
-  const latestOfOne = db.prepare<OutboxRow>(
+  const latestOfAll = db.prepare<SummedRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT ?`);
+  const latestOfOne = db.prepare<SummedRow>(
     `SELECT ${columns} FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT ?`,
   );
-  const newest = db.prepare<OutboxRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT 1`);
+  const newest = db.prepare<SummedRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT 1`);
   const find = db.prepare<{ seq: number | null }>(
     `SELECT max(seq) AS seq FROM (
        SELECT seq FROM outbox WHERE event_id = ?1 AND is_mail = 1 UNION ALL SELECT seq FROM outbox WHERE event_id = ?1 AND is_mail = 0
@@ -68,7 +69,7 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
   function after(persona: PersonaId | null, seq: number, limit: number): readonly OutboxRow[] {
     fill();
     const rows = persona === null ? ofAll.all(seq, limit) : ofOne.all(persona, seq, limit);
-    return rows.map((row) => ({ ...row }));
+    return rows.map(toRow);
   }
 
   return {
@@ -87,19 +88,26 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
       fill();
       return lastMail
         .all(persona, limit)
-        .flatMap(({ line }) => eventOf(line) ?? [])
+        .flatMap((row) => (isWholeRow(row) ? (eventOf(row.line) ?? []) : []))
         .reverse();
     },
     latest(persona, limit) {
       fill();
       const rows = persona === null ? latestOfAll.all(limit) : latestOfOne.all(persona, limit);
-      return rows.map((row) => ({ ...row })).reverse();
+      return rows.map(toRow).reverse();
     },
     newest() {
       fill();
-      return newest.get() ?? null;
+      const row = newest.get();
+      return row === undefined ? null : toRow(row);
     },
   };
+}
+
+/** An event that is not what it was when it was taken is told as damaged. */
+function toRow(row: SummedRow): OutboxRow {
+  const { seq, persona, eventId } = row;
+  return { seq, persona, eventId, line: isWholeRow(row) ? row.line : formatDamagedLine(row) };
 }
 
 /** What the publisher reads and writes: which lines a file lacks, and which it is known to have. */
@@ -122,8 +130,8 @@ export interface PublishedRows {
 export function publishedRows(db: Database, fill: () => void): PublishedRows {
   const stored = db.prepare<{ seq: number }>('SELECT seq FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT 1');
   const published = db.prepare<{ published: number }>('SELECT published FROM watches WHERE persona = ?');
-  const next = db.prepare<OutboxRow>(
-    'SELECT seq, persona, event_id AS eventId, line FROM outbox WHERE persona = ? AND seq > ? ORDER BY seq',
+  const next = db.prepare<SummedRow>(
+    'SELECT seq, persona, event_id AS eventId, line, sum FROM outbox WHERE persona = ? AND seq > ? ORDER BY seq',
   );
   const mail = db.prepare<{ seq: number }>('SELECT seq FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 1');
   // Ids of other events can come again, for instance when a watch is opened anew, so there the whole line decides.
@@ -147,7 +155,7 @@ export function publishedRows(db: Database, fill: () => void): PublishedRows {
       const rows: OutboxRow[] = [];
       let left = bytes;
       for (const row of next.iterate(persona, seq)) {
-        rows.push(row);
+        rows.push(toRow(row));
         left -= row.line.length;
         if (left <= 0) break;
       }

@@ -46,4 +46,9 @@ export const OUTBOX_SCHEMA: readonly string[] = [
     PRIMARY KEY (persona, key)
   ) STRICT, WITHOUT ROWID;
   `,
+  // The checksum of an event, and of what a watch wants remembered; see `sumOfEvent`.
+  `
+  ALTER TABLE outbox ADD COLUMN sum INTEGER;
+  ALTER TABLE watches ADD COLUMN sum INTEGER;
+  `,
 ];
