@@ -1,3 +1,4 @@
+import { displayName } from '../core/format/index.ts';
 import { arrange } from './arrange.ts';
 import { cloneOf, fill, part, setAttribute, wear } from './dom.ts';
 import { capped, cardOf, fragmentOf, numberOf } from './present.ts';
@@ -33,7 +34,7 @@ function drawAgent(element: HTMLElement, agent: OneAgent, now: number): void {
   }
   const unread = persona === null ? '–' : numberOf(persona.unread, persona.unreadIs);
   fill(element, {
-    agentName: capped(nameOf(agent), NAME_CHARS),
+    agentName: capped(displayName(nameOf(agent)), NAME_CHARS),
     down: persona?.state === 'DOWN' ? 'Down' : null,
     pending: persona === null && words !== null ? words.pending : `${unread} unread`,
     actionable: words?.actionable ?? null,

@@ -1,7 +1,8 @@
 import type { StatusWire } from '../app/status/wire.ts';
 import type { AlertWire } from '../app/status/wire-history.ts';
+import { displayName, displayText, formatDuration } from '../core/format/index.ts';
 import { byId, svg } from './dom.ts';
-import { agoOf, capped, spanOf } from './present.ts';
+import { agoOf, capped } from './present.ts';
 import { ask } from './token.ts';
 
 const LIMIT = 50;
@@ -35,14 +36,14 @@ function entryOf(alert: AlertWire, labels: ReadonlyMap<string, string>): HTMLEle
   const since = document.createElement('time');
   since.dateTime = alert.since;
   since.textContent = new Date(alert.since).toLocaleString();
-  const span = spanOf(alert.seconds * 1000);
+  const span = formatDuration(alert.seconds * 1000);
   const ended = alert.until === null ? null : agoOf(Date.now() - Date.parse(alert.until));
   when.append(since, ended === null ? ` · going on for ${span}` : ` · over after ${span}, ${ended}`);
   const who = document.createElement('p');
   who.className = 'whom';
   for (const id of alert.personas.slice(0, NAMED)) {
     const name = document.createElement('bdi');
-    name.textContent = capped(labels.get(id) ?? id, 100);
+    name.textContent = capped(displayName(labels.get(id) ?? id), 100);
     if (who.hasChildNodes()) who.append(', ');
     who.append(name);
   }
@@ -51,7 +52,7 @@ function entryOf(alert: AlertWire, labels: ReadonlyMap<string, string>): HTMLEle
   const text = document.createElement('p');
   text.className = 'text';
   const message = document.createElement('bdi');
-  message.textContent = capped(alert.message, MESSAGE_CHARS);
+  message.textContent = capped(displayText(alert.message), MESSAGE_CHARS);
   text.append(message);
   const body = document.createElement('div');
   body.append(who, text, when);

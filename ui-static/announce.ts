@@ -1,4 +1,5 @@
 import type { StatusWire } from '../app/status/wire.ts';
+import { displayName } from '../core/format/index.ts';
 import { numberOf } from './present.ts';
 
 /** More than so many changes at once are counted, not listed. */
@@ -15,18 +16,18 @@ export function announcementOf(before: StatusWire, after: StatusWire): string | 
   for (const persona of after.personas) {
     const old = was.get(persona.id);
     if (old === undefined) continue;
-    if (persona.state === 'DOWN' && old.state !== 'DOWN') down.push(persona.label);
-    if (persona.state === 'UP' && old.state === 'DOWN') back.push(persona.label);
+    if (persona.state === 'DOWN' && old.state !== 'DOWN') down.push(displayName(persona.label));
+    if (persona.state === 'UP' && old.state === 'DOWN') back.push(displayName(persona.label));
     if ((persona.unread ?? 0) <= (old.unread ?? 0)) continue;
     const number = numberOf(persona.unread, persona.unreadIs);
-    if (boards.has(persona.id)) attention.push(`${persona.label}, ${number}`);
-    else mail.push(`${persona.label}, ${number} unread`);
+    if (boards.has(persona.id)) attention.push(`${displayName(persona.label)}, ${number}`);
+    else mail.push(`${displayName(persona.label)}, ${number} unread`);
   }
   const labels = new Map(after.personas.map(({ id, label }) => [id, label]));
   const known = new Set(before.decisions.map(({ id }) => id));
   const asking = after.decisions
     .filter(({ id }) => !known.has(id))
-    .map(({ persona }) => labels.get(persona) ?? persona);
+    .map(({ persona }) => displayName(labels.get(persona) ?? persona));
   const said = [
     listed(down, 'down'),
     listed(back, 'up again'),

@@ -1,5 +1,5 @@
 import type { PersonaHistoryWire } from '../app/status/wire-history.ts';
-import { spanOf } from './present.ts';
+import { formatDuration } from '../core/format/index.ts';
 import { ask } from './token.ts';
 import uPlot from './uplot.js';
 
@@ -54,14 +54,14 @@ export function startChart(place: HTMLElement): Chart {
 function wordsOf({ from, to, points, states }: PersonaHistoryWire): string {
   const known = points.flatMap(([, n]) => (n === null ? [] : [n]));
   const length = Date.parse(to) - Date.parse(from);
-  const span = length === 86_400_000 ? '24 h' : spanOf(length);
+  const span = formatDuration(length);
   if (known.length === 0) return `Nothing is known of the last ${span}.`;
   const outages = states.filter(({ state }) => state === 'down');
   const ms = outages.reduce((sum, one) => sum + Date.parse(one.to) - Date.parse(one.from), 0);
   const down =
     outages.length === 0
       ? 'never down'
-      : `down ${outages.length === 1 ? 'once' : `${outages.length} times`} for ${spanOf(ms)} in all`;
+      : `down ${outages.length === 1 ? 'once' : `${outages.length} times`} for ${formatDuration(ms)} in all`;
   return `Last ${span}: at most ${Math.max(...known)}, now ${known.at(-1)} unread; ${down}.`;
 }
 

@@ -1,3 +1,5 @@
+import { displayName, displayText } from '../core/format/index.ts';
+
 /** An event as the API gives it; which keys there are depends on its kind and on the token. */
 export interface EventWire {
   readonly event: string;
@@ -87,7 +89,7 @@ function alertOf(event: EventWire): Told {
     case 'urgent-unanswered':
       return plain(`Urgent mail is unread, and nothing was seen of its reader: ${namesOf(event.urgent_unanswered)}`);
     default:
-      return plain(event.reason === undefined ? 'Alert' : `Alert: ${visible(event.reason)}`);
+      return plain(event.reason === undefined ? 'Alert' : `Alert: ${displayText(event.reason)}`);
   }
 }
 
@@ -103,14 +105,5 @@ const NAMED = 5;
 
 function namesOf(names: readonly string[] = []): string {
   const more = names.length - NAMED;
-  return `${names.slice(0, NAMED).map(visible).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-const CONTROL = /[^\P{Cc}\n\t]/gu;
-
-/** Text with its control characters made visible, so that none hides what it says; line breaks and tabs stay. */
-export function visible(text: string): string {
-  return text
-    .replaceAll('\r\n', '\n')
-    .replaceAll(CONTROL, (c) => (c < ' ' ? String.fromCharCode(0x2400 + c.charCodeAt(0)) : '\ufffd'));
+  return `${names.slice(0, NAMED).map(displayName).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

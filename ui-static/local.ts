@@ -1,4 +1,5 @@
 import type { PersonaWire } from '../app/status/wire.ts';
+import { displayName } from '../core/format/index.ts';
 import { fill, part } from './dom.ts';
 import { capped, pendingNumber } from './present.ts';
 
@@ -25,9 +26,9 @@ function entryOf({ id, hook, mode }: Gate): HTMLElement {
   const entry = document.createElement('li');
   entry.dataset.mode = mode;
   const name = document.createElement('bdi');
-  name.textContent = capped(id, NAME_CHARS);
+  name.textContent = capped(displayName(id), NAME_CHARS);
   const where = document.createElement('span');
-  where.textContent = `${MODES[mode]} at ${capped(hook, NAME_CHARS)}`;
+  where.textContent = `${MODES[mode]} at ${capped(displayName(hook), NAME_CHARS)}`;
   entry.append(name, where);
   return entry;
 }

@@ -1,4 +1,5 @@
 import type { StatusWire } from '../app/status/wire.ts';
+import { displayName } from '../core/format/index.ts';
 import { drawAlerts } from './alerts.ts';
 import { announcementOf } from './announce.ts';
 import { allCards, cardLinks, drawCards } from './cards.ts';
@@ -90,7 +91,7 @@ function drawAll(): void {
   document.documentElement.dataset.look = summary.look;
   fill(document, summary.slots);
   const of = route.is === 'persona' ? personaOf(latest, route.fragment) : null;
-  const title = of === null ? summary.title : `${of.label.slice(0, 100)} · ${summary.title}`;
+  const title = of === null ? summary.title : `${displayName(of.label.slice(0, 100))} · ${summary.title}`;
   if (document.title !== title) document.title = title;
   asked.draw(latest, now);
   if (route.is === 'persona') {

@@ -1,4 +1,5 @@
 import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
+import { displayName, displayText, formatDuration } from '../core/format/index.ts';
 
 /**
  * How the page puts a status into words. Pure, and used on both sides: the server writes the first page with it, the
@@ -60,10 +61,11 @@ export function cardOf(persona: PersonaWire, now: number): Card {
       .flatMap(([name, is]) => (is ? [name] : []))
       .join(' '),
     slots: {
-      name: capped(persona.label, NAME_CHARS),
-      id: persona.label === persona.id ? null : capped(persona.id, NAME_CHARS),
+      name: nameText(persona.label),
+      id: persona.label === persona.id ? null : nameText(persona.id),
       state: WORDS[look],
-      since: persona.since === null || look === 'pending' ? null : `for ${spanOf(now - Date.parse(persona.since))}`,
+      since:
+        persona.since === null || look === 'pending' ? null : `for ${formatDuration(now - Date.parse(persona.since))}`,
       unread: numberOf(persona.unread, persona.unreadIs),
       unreadWord: 'unread',
       urgent: urgentWords(persona),
@@ -73,7 +75,7 @@ export function cardOf(persona: PersonaWire, now: number): Card {
       muted: persona.muted === null ? null : 'Muted',
       hidden: persona.hidden ? 'Hidden' : null,
       ...readerWords(persona, now),
-      reason: persona.reason === null ? null : capped(persona.reason, REASON_CHARS),
+      reason: persona.reason === null ? null : capped(displayText(persona.reason), REASON_CHARS),
       mail:
         persona.lastMailAt === null ? 'No mail told yet' : `Last mail ${agoOf(now - Date.parse(persona.lastMailAt))}`,
       fresh: freshOf(persona, now, stale),
@@ -92,7 +94,7 @@ function readerWords({ agent, agentReason, daemon, unread }: PersonaWire, now: n
   return {
     agent: why === null ? null : `${why.charAt(0).toUpperCase()}${why.slice(1)}`,
     daemon: `${daemon.fsm}, ${daemon.taxonomy}`,
-    drain: unread === 0 ? null : `Nothing fetched for ${spanOf(now - Date.parse(daemon.drainedAt))}`,
+    drain: unread === 0 ? null : `Nothing fetched for ${formatDuration(now - Date.parse(daemon.drainedAt))}`,
     error: daemon.lastErrorClass === null ? null : `Last error ${daemon.lastErrorClass}`,
   };
 }
@@ -137,7 +139,7 @@ function gateWords(gates: PersonaWire['gates'], mode: 'strict' | 'soft', verb: s
     ({ hook }) => hook,
   );
   if (byHook.size === 0) return null;
-  const parts = [...byHook].map(([hook, of]) => `${hook}: ${of.map(({ id }) => id).join(', ')}`);
+  const parts = [...byHook].map(([hook, of]) => `${hook}: ${of.map(({ id }) => displayName(id)).join(', ')}`);
   return capped(`${verb} ${parts.join('; ')}`, NAME_CHARS);
 }
 
@@ -167,7 +169,7 @@ export function groupsOf(personas: readonly PersonaWire[]): readonly Group[] {
   groups.sort((a, b) => first(a) - first(b) || byName(a.source, b.source));
   return groups.map(({ source, of }) => ({
     source,
-    slots: groups.length === 1 ? null : { group: capped(source, NAME_CHARS), groupWords: groupWords(of) },
+    slots: groups.length === 1 ? null : { group: nameText(source), groupWords: groupWords(of) },
     personas: of,
   }));
 }
@@ -198,6 +200,11 @@ export function fragmentOf(id: string): string {
 export function capped(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most).toWellFormed()} … (${text.length - most} more characters)`;
+}
+
+/** A name of others: what nobody sees in it is shown by its number, and it is cut. */
+export function nameText(name: string): string {
+  return capped(displayName(name), NAME_CHARS);
 }
 
 export interface Summary {
@@ -292,11 +299,11 @@ export function askingOf(
     flags: [urgency === 'high' ? 'pressing' : '', blocking ? 'waits' : ''].join(' ').trim(),
     fragment: asks === undefined ? null : fragmentOf(asks.id),
     slots: {
-      asks: capped(asks?.label ?? persona, NAME_CHARS),
+      asks: nameText(asks?.label ?? persona),
       pressing: urgency === 'high' ? 'Urgent' : null,
       waits: blocking ? 'Waits' : null,
       asked: agoOf(now - Date.parse(created)),
-      left: left === null ? null : left <= 0 ? 'time is over' : `${spanOf(left)} left`,
+      left: left === null ? null : left <= 0 ? 'time is over' : `${formatDuration(left)} left`,
     },
   };
 }
@@ -309,10 +316,10 @@ export function causeOf(cause: StatusWire['causes'][number], now: number): Slots
       first === undefined
         ? 'A whole source'
         : others.length === 0
-          ? capped(first, NAME_CHARS)
+          ? nameText(first)
           : `${cause.personas.length} inboxes`,
-    causeSince: `for ${spanOf(now - Date.parse(cause.since))}`,
-    causeText: capped(cause.message, REASON_CHARS),
+    causeSince: `for ${formatDuration(now - Date.parse(cause.since))}`,
+    causeText: capped(displayText(cause.message), REASON_CHARS),
   };
 }
 
@@ -328,18 +335,6 @@ export function followCommand(path: string): string {
   return `tail -n 0 -F ${word}`;
 }
 
-const UNITS = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1000, 's'],
-] as const;
-
-export function spanOf(ms: number): string {
-  for (const [size, name] of UNITS) if (ms >= size) return `${Math.floor(ms / size)} ${name}`;
-  return '0 s';
-}
-
 export function agoOf(ms: number): string {
-  return ms < 1000 ? 'just now' : `${spanOf(ms)} ago`;
+  return ms < 1000 ? 'just now' : `${formatDuration(ms)} ago`;
 }

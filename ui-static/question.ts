@@ -1,6 +1,6 @@
 import type { DecisionWire } from '../app/status/wire-decision.ts';
+import { displayName, displayText } from '../core/format/index.ts';
 import { cloneOf, part } from './dom.ts';
-import { visible } from './events.ts';
 import { capped } from './present.ts';
 import { act, hasToken, Refused, TokenNeeded } from './token.ts';
 
@@ -70,12 +70,12 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
     }
   };
 
-  part(article, '.prompt').textContent = capped(visible(decision.prompt), PROMPT_CHARS);
+  part(article, '.prompt').textContent = capped(displayText(decision.prompt), PROMPT_CHARS);
   const before = part(fieldset, '.before');
   before.hidden = decision.guidance === null;
-  before.textContent = `Asked again (${iteration} of ${mostIterations}) after this guidance: ${visible(decision.guidance ?? '')}`;
+  before.textContent = `Asked again (${iteration} of ${mostIterations}) after this guidance: ${displayText(decision.guidance ?? '')}`;
   const context = part<HTMLDetailsElement>(fieldset, '.context');
-  const known = visible(decision.context ?? '');
+  const known = displayText(decision.context ?? '');
   context.hidden = known === '';
   context.open = known.length <= FOLDED.chars && known.split('\n').length <= FOLDED.lines;
   part(context, 'p').textContent = capped(known, CONTEXT_CHARS);
@@ -86,7 +86,7 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
       const button = document.createElement('button');
       button.type = 'button';
       const label = document.createElement('bdi');
-      label.textContent = visible(option.label);
+      label.textContent = displayText(option.label);
       button.append(label);
       if (option.id === decision.default) {
         const holds = document.createElement('small');
@@ -142,9 +142,9 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
 
 /** What became of a decision. */
 export function outcomeOf({ state, choice, text, by, next, options }: DecisionWire): string {
-  const chosen = choice === null ? null : visible(options.find(({ id }) => id === choice)?.label ?? choice);
-  const said = text === null ? '' : capped(visible(text), 600);
-  const whom = visible(by ?? '');
+  const chosen = choice === null ? null : displayText(options.find(({ id }) => id === choice)?.label ?? choice);
+  const said = text === null ? '' : capped(displayText(text), 600);
+  const whom = displayName(by ?? '');
   switch (state) {
     case 'open':
       return 'It is still open, and not shown here any more.';

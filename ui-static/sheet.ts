@@ -1,5 +1,5 @@
 import type { ProjectWire } from '../app/status/wire-brainclaw.ts';
-import { visible } from './events.ts';
+import { displayText } from '../core/format/index.ts';
 import { agoOf, capped } from './present.ts';
 
 /** How the page puts the board of a project into words. Pure. */
@@ -165,4 +165,4 @@ const TYPES: Readonly<Record<string, string>> = { state: 'action', agent_run: 'r
 const typeName = (itemType: string): string => TYPES[itemType] ?? textOf(itemType, NAME_CHARS).replaceAll('_', ' ');
 
 /** Other people's text as it may be shown: on one line, without control characters, and no more than a person reads. */
-const textOf = (text: string, most: number): string => capped(visible(text).replaceAll(/\s+/g, ' '), most);
+const textOf = (text: string, most: number): string => capped(displayText(text).replaceAll(/\s+/g, ' '), most);

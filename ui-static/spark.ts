@@ -1,4 +1,4 @@
-import { spanOf } from './present.ts';
+import { formatDuration } from '../core/format/index.ts';
 
 /** What was, as shapes and as words. Pure. Widths are in slots, so that any number of slots fits one drawing. */
 
@@ -51,7 +51,7 @@ export function barOf(states: string, ms: number): Bar {
     name,
     d: letters.map((is, x) => (is === letter ? `M${x} ${10 - height}h.72v${height}h-.72z` : '')).join(''),
   })).filter(({ d }) => d !== '');
-  return { paths, words: `Last ${spanOf(ms)}: ${barWords(states, ms / Math.max(1, letters.length))}` };
+  return { paths, words: `Last ${formatDuration(ms)}: ${barWords(states, ms / Math.max(1, letters.length))}` };
 }
 
 function barWords(states: string, slotMs: number): string {
@@ -61,7 +61,8 @@ function barWords(states: string, slotMs: number): string {
   if (known === 0) return 'nothing is known';
   const outages = states.match(/D+/g)?.length ?? 0;
   const parts = [`up in ${Math.round(((known - down) / known) * 100)} % of what is known`];
-  if (down > 0) parts.push(`down ${outages === 1 ? 'once' : `${outages} times`}, within ${spanOf(down * slotMs)}`);
-  if (failing > 0) parts.push(`failing within ${spanOf(failing * slotMs)}`);
+  if (down > 0)
+    parts.push(`down ${outages === 1 ? 'once' : `${outages} times`}, within ${formatDuration(down * slotMs)}`);
+  if (failing > 0) parts.push(`failing within ${formatDuration(failing * slotMs)}`);
   return parts.join('; ');
 }

@@ -1,7 +1,8 @@
 import type { PersonaWire } from '../app/status/wire.ts';
+import { displayName, displayText } from '../core/format/index.ts';
 import type { Acts } from './acts.ts';
 import { part } from './dom.ts';
-import { type EventWire, toldOf, visible } from './events.ts';
+import { type EventWire, toldOf } from './events.ts';
 import { type Message, messagesOf } from './messages.ts';
 import { agoOf, capped } from './present.ts';
 import { ask, TokenNeeded } from './token.ts';
@@ -67,7 +68,7 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
     const entry = document.createElement('li');
     const head = document.createElement('p');
     head.className = 'mail-head';
-    head.append(isolated('b', capped(visible(message.from ?? '?'), FROM_CHARS)));
+    head.append(isolated('b', capped(displayName(message.from ?? '?'), FROM_CHARS)));
     if (message.read === false) head.append(newMark());
     head.append(timeOf(message.created));
     const whole = textOf(message.content);
@@ -118,9 +119,9 @@ function entryOf(event: EventWire): HTMLElement {
   const entry = document.createElement('li');
   entry.dataset.look = look;
   const what = document.createElement('span');
-  what.textContent = capped(visible(words), FROM_CHARS);
+  what.textContent = capped(displayText(words), FROM_CHARS);
   if (event.wake_class === 'mail' && typeof event.from === 'string') {
-    what.append(' from ', isolated('bdi', capped(visible(event.from), FROM_CHARS)));
+    what.append(' from ', isolated('bdi', capped(displayName(event.from), FROM_CHARS)));
   }
   entry.append(what, timeOf(event.ts));
   return entry;
@@ -154,7 +155,7 @@ function isolated(name: 'b' | 'p' | 'bdi', text: string): HTMLElement {
 
 function textOf(content: unknown): string {
   if (content === undefined) return '(its text is not kept in the event file)';
-  return visible(typeof content === 'string' ? content : JSON.stringify(content));
+  return displayText(typeof content === 'string' ? content : JSON.stringify(content));
 }
 
 function timeOf(iso: string): HTMLTimeElement {

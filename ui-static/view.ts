@@ -1,9 +1,10 @@
 import type { PersonaWire } from '../app/status/wire.ts';
+import { formatDuration } from '../core/format/index.ts';
 import { type Acts, startActs } from './acts.ts';
 import type { Chart } from './chart.ts';
 import { cloneOf, copies, fill, mark, part, wear } from './dom.ts';
 import { drawLocal } from './local.ts';
-import { cardOf, MARKS, spanOf } from './present.ts';
+import { cardOf, MARKS } from './present.ts';
 import { type Story, startStory } from './story.ts';
 
 export interface View {
@@ -130,5 +131,5 @@ function mutedWords(muted: string | null, now: number): string | null {
   if (muted === null) return null;
   if (muted === 'forever') return 'Muted for ever';
   const until = new Date(muted).toLocaleString([], { weekday: 'short', hour: '2-digit', minute: '2-digit' });
-  return `Muted until ${until}, for ${spanOf(Date.parse(muted) - now)} more`;
+  return `Muted until ${until}, for ${formatDuration(Date.parse(muted) - now)} more`;
 }

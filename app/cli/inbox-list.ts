@@ -1,3 +1,4 @@
+import { displayLine } from '../../core/format/index.ts';
 import type { Item, Listed } from '../../core/inbox/index.ts';
 import { type Instant, isoOf } from '../../core/model/index.ts';
 import { realClock } from '../../core/ports/index.ts';
@@ -30,7 +31,7 @@ export async function listItems(io: Io, persona: string, which: Listed, limit: n
 function lineOf(item: Item, now: Instant): string {
   const { id, type, source, content, priority, created, session, isBroadcast } = item;
   const whom = `${isBroadcast ? ' to everyone' : ''}${session === null ? '' : ` for session ${printable(session)}`}`;
-  const text = printable([...content.slice(0, TEXT_CHARS * 2)].slice(0, TEXT_CHARS).join(''));
+  const text = displayLine([...content.slice(0, TEXT_CHARS * 2)].slice(0, TEXT_CHARS).join(''));
   const at = `${isoOf(created).slice(0, 19)}Z`;
   return `${stateOf(item, now).padEnd(9)} ${String(id).padStart(6)}  ${at}  ${type} ${priority}  ${printable(source)}${whom}: ${text}`;
 }

@@ -1,3 +1,4 @@
+import { displayLine } from '../../core/format/index.ts';
 import { printable, printableJson } from '../printable.ts';
 import type { Io } from './command.ts';
 import { withHive } from './with-hive.ts';
@@ -13,7 +14,7 @@ export async function listMail(io: Io, persona: string, limit: number, json: boo
 }
 
 function lineOf(row: { id: number; from: string; created: string; content: string | null; read: boolean }): string {
-  const text = printable(row.content ?? '').slice(0, LIST_CHARS);
+  const text = displayLine((row.content ?? '').slice(0, 2 * LIST_CHARS)).slice(0, LIST_CHARS);
   return `${row.read ? ' ' : '*'} ${String(row.id).padStart(6)}  ${row.created.slice(0, 19)}Z  ${printable(row.from)}: ${text}`;
 }
 

@@ -57,8 +57,13 @@ describe('send', () => {
     assert.match(await good(['inbox', 'show', 'ada']), /\n {2}--help -x\n$/);
   });
 
-  test('a name that a terminal would act on is shown harmless', async () => {
-    assert.equal(await sendTo('\u202eada', 'hi'), 'sent 1 to \\u202eada\n');
+  test('B6 given a name with characters that cannot be seen, it is refused, and shown by numbers', async () => {
+    for (const name of ['\u202eada', 'ada\u200b', 'a\u00adda']) {
+      const { code, stderr } = await hivebar(['send', '--to', name, '--from', 'me', 'hi']);
+      assert.equal(code, 2);
+      assert.match(stderr, /^hivebar send: "to" must not contain characters that cannot be seen, not "[\\ -~]+": see/);
+    }
+    assert.match(await sendTo('نمی‌خواهم', 'hi'), /^sent 1 to نمی‌خواهم\n$/, 'letters that are joined may be');
   });
 });
 

@@ -136,3 +136,19 @@ test('F2 a lower bound of nothing is no number', () => {
   assert.match(text, /^\? unread/);
   assert.ok(!text.includes('0+'), text);
 });
+
+test('E1 given a hive that is not up, it is in the head and has a line of its own', () => {
+  const hives: StatusWire['hives'] = [
+    { source: 'kijito', address: 'http://127.0.0.1:7474', state: 'UP', reason: null },
+    { source: 'far', address: 'https://far.example/', state: 'DOWN', reason: 'connection refused: is it running?' },
+    { source: 'new', address: null, state: 'PENDING', reason: null },
+  ];
+  const totals = { unread: 0, unreadIs: 'exact', urgent: 0, up: 4, down: 0, personas: 4 } as const;
+  const text = statusTable({ ...status([persona({})], 0), hives, totals });
+  assert.deepEqual(text.split('\n').slice(0, 4), [
+    '0 unread, 4 up, 0 down, 1 hive down',
+    'hive far https://far.example/ is DOWN: connection refused: is it running?',
+    'hive new is PENDING: not reached yet',
+    '',
+  ]);
+});

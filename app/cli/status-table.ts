@@ -1,3 +1,4 @@
+import { displayName, formatDuration } from '../../core/format/index.ts';
 import { instantOfIso } from '../../core/model/index.ts';
 import { printable } from '../printable.ts';
 import type { StatusWire } from '../status/index.ts';
@@ -19,12 +20,28 @@ export function statusTable(status: StatusWire): string {
     [state.padEnd(widths[0] ?? 0), unread.padStart(widths[1] ?? 0), age.padEnd(widths[2] ?? 0), name].join('  '),
   );
   const unread = counted(totals.unread, totals.unreadIs);
+  const deadHives = status.hives.filter(({ state }) => state !== 'UP');
   const summary = [
     `${unread} unread, ${totals.up} up, ${totals.down} down`,
+    ...formatHiveCount(deadHives),
     ...(hidden === 0 ? [] : [`${hidden} hidden`]),
     ...(decisions.length === 0 ? [] : [`${decisions.length} to decide (hivebar decision list)`]),
   ].join(', ');
-  return `${[summary, '', ...(personas.length === 0 ? ['nobody is watched yet'] : lines)].join('\n')}\n`;
+  const hives = deadHives.map(formatHive);
+  return `${[summary, ...hives, '', ...(personas.length === 0 ? ['nobody is watched yet'] : lines)].join('\n')}\n`;
+}
+
+/** What the head says of hives: a hive that is down may have no persona that says so. */
+function formatHiveCount(dead: StatusWire['hives']): readonly string[] {
+  const down = dead.filter(({ state }) => state === 'DOWN').length;
+  if (down === 0) return [];
+  return [down === 1 ? '1 hive down' : `${down} hives down`];
+}
+
+function formatHive({ source, address, state, reason }: StatusWire['hives'][number]): string {
+  const where = address === null ? '' : ` ${displayName(address)}`;
+  const why = reason ?? (state === 'PENDING' ? 'not reached yet' : null);
+  return `hive ${displayName(source)}${where} is ${state}${why === null ? '' : `: ${displayName(why)}`}`;
 }
 
 function nameOf({ id, label, reason, agent, agentReason, daemon }: PersonaWire): string {
@@ -47,19 +64,8 @@ function counted(count: number | null, is: PersonaWire['unreadIs']): string {
 /** How old the number is, by the clock of the program that served it. */
 function seen({ asOf, staleAfter }: PersonaWire, now: string): string {
   if (asOf === null) return 'never';
-  const age = ago(timeOf(now) - timeOf(asOf));
+  const age = formatDuration(timeOf(now) - timeOf(asOf));
   return staleAfter !== null && timeOf(staleAfter) < timeOf(now) ? `${age}, old` : age;
-}
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-] as const;
-
-function ago(ms: number): string {
-  const unit = UNITS.find(([, size]) => ms >= size);
-  return unit === undefined ? `${Math.max(0, Math.floor(ms / 1000))} s` : `${Math.floor(ms / unit[1])} ${unit[0]}`;
 }
 
 /** @throws RangeError for what is no time of the wire */

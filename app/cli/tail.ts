@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { type Followed, type Follower, type From, follow, openFollower } from '../../core/events/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
 import { ownDirs, realDisk, stemOf } from '../../core/state/index.ts';
-import { printable } from '../printable.ts';
+import { printable, printableJson } from '../printable.ts';
 import type { Command, Io } from './command.ts';
 import { keptPersonas } from './kept-personas.node.ts';
 import { lineOutput } from './line-output.node.ts';
@@ -12,6 +12,7 @@ import { usage } from './outcome.ts';
 import { stderrLog } from './stderr-log.ts';
 import { stopSignal } from './stop-signal.node.ts';
 import { openCursor, type TailCursor } from './tail-cursor.ts';
+import { isTerminal } from './terminal.node.ts';
 
 /** The position to go on from is not kept any more: what came after it may be missing. */
 const EXIT_GAP = 3;
@@ -64,6 +65,8 @@ export const command: Command = {
 async function print(io: Io, follower: Follower, path: string | null, cursor: TailCursor | null): Promise<void> {
   const stop = stopSignal();
   const output = lineOutput();
+  // A file or a program gets the line byte for byte; at a terminal nothing in it acts or hides.
+  const shown = isTerminal() ? printableJson : (text: string): string => text;
   let foreign = 0;
   for await (const found of path === null ? untilEnd(follower, stop) : follow(follower, path, stop)) {
     if (found.is === 'gap') {
@@ -75,7 +78,7 @@ async function print(io: Io, follower: Follower, path: string | null, cursor: Ta
     foreign += found.foreign;
     const last = found.lines.at(-1);
     if (last === undefined) continue;
-    const done = await output.write(found.lines.map(({ text }) => `${text}\n`).join(''), stop);
+    const done = await output.write(found.lines.map(({ text }) => `${shown(text)}\n`).join(''), stop);
     if (done !== 'written') return;
     cursor?.save(last);
   }

@@ -56,8 +56,8 @@ describe('the line an agent sees', () => {
     const age = (ms: number, more: object = {}): string =>
       / (\S+ \S+) ago/.exec(wakeText(mail(more), AT + ms))?.[1] ?? '';
     assert.deepEqual(
-      [-5000, 119_000, 120_000, 7_199_000, 7_200_000, 172_799_000, 172_800_000].map((ms) => age(ms)),
-      ['0 s', '119 s', '2 min', '119 min', '2 h', '47 h', '2 d'],
+      [-5000, 59_000, 60_000, 3_599_000, 3_600_000, 172_799_000, 172_800_000].map((ms) => age(ms)),
+      ['0 s', '59 s', '1 min', '59 min', '1 h', '47 h', '2 d'],
     );
     assert.equal(age(4000, { created: 'yesterday' }), '4 s');
     assert.equal(age(4000, { created: null, ts: '' }), 'unknown time');

@@ -1,4 +1,5 @@
 import { type Event, isMail } from '../../core/events/index.ts';
+import { formatDuration } from '../../core/format/index.ts';
 import { type Instant, instantOfIso } from '../../core/model/index.ts';
 import { printable } from '../printable.ts';
 
@@ -51,10 +52,7 @@ function named(name: string): string {
 function age(created: string | null, ts: string, now: Instant): string {
   const at = instantOf(created) ?? instantOf(ts);
   if (at === null) return 'unknown time';
-  const seconds = Math.max(0, Math.floor((now - at) / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 2 * 3600) return `${Math.floor(seconds / 60)} min`;
-  return seconds < 2 * 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+  return formatDuration(now - at);
 }
 
 function instantOf(text: string | null | undefined): Instant | null {

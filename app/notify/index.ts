@@ -5,4 +5,3 @@ export { chooseDriver, type Desk, noDriver } from './choose.node.ts';
 export type { DriverListener, DriverState, Identity, NotifyDriver, OpenDriver, Part } from './driver.ts';
 export { type Notifications, type NotifyNeeds, startNotify, type Tested } from './start-notify.ts';
 export { RULES, type Rules } from './state.ts';
-export { spanOf } from './words.ts';

@@ -301,7 +301,7 @@ test('words of others are one short line, and none of it is bigger than it has t
   s.wait(2);
   const banner = s.screen.get('decision:1');
   assert.ok(banner);
-  assert.equal(banner.title, 'eve asks');
+  assert.equal(banner.title, '\\u202eeve\\u000a asks');
   assert.match(banner.body, /^\u2068שלום red x+…\u2069$/u);
   assert.ok(banner.body.length < 210);
   assert.match(banner.buttons[0]?.label ?? '', /^x{39}…$/);

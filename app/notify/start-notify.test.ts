@@ -443,7 +443,7 @@ test('back in a mute is remembered over a restart, with the time it took', async
   assert.equal(desktop.said.length, 2);
   await clock.advance(1100_000);
   assert.equal(desktop.said[2], 'show kijito is back: ada');
-  assert.deepEqual(bodies, ['Down for 1 min, back for 1 h.']);
+  assert.deepEqual(bodies, ['Down for 1 min, back for 59 min.']);
 });
 
 test('a banner to try it out: what the desktop answered, never that it was seen', async (t) => {

@@ -1,20 +1,9 @@
+import { stripUnseen } from '../../core/format/index.ts';
+
 /** How many code points of a mail's text a banner shows. */
 export const BODY_POINTS = 200;
 /** Names and senders are shorter, so that the count after them stays on the screen. */
 export const NAME_POINTS = 60;
-
-/**
- * What a reader cannot see but a renderer acts on: controls (C0, DEL, C1), line and paragraph separators, bidirectional
- * embeddings, overrides, isolates and marks, zero-width characters, soft hyphen, the byte order mark, interlinear marks,
- * and the invisible tag characters.
- * U+200D joins emoji and shapes some scripts, so it is handled by itself.
- */
-const UNSEEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
-
-/** A joiner that does not stand between two visible characters joins nothing. */
-const STRAY_JOINER = /(?<!\p{Emoji}|\p{L}|\p{M}|\ufe0f)\u200d+|\u200d+(?!\p{Emoji}|\p{L})/gu;
 
 const ESC = String.fromCharCode(0x1b);
 
@@ -35,11 +24,8 @@ const RIGHT_TO_LEFT =
 export function lineOfText(text: string, points: number): string {
   // Long input is cut first: what lies beyond can never be shown, and a mail may be a megabyte.
   const near = text.slice(0, points * 16).toWellFormed();
-  const line = near
-    .replace(TERMINAL, '')
-    .replace(/[\s\u0085]+/gu, ' ')
-    .replace(UNSEEN, '')
-    .replace(STRAY_JOINER, '')
+  const spaced = near.replace(TERMINAL, '').replace(/[\s\u0085]+/gu, ' ');
+  const line = stripUnseen(spaced)
     .replace(/ {2,}/g, ' ') // what stood between two blanks may be gone
     .trim();
   const all = [...line];

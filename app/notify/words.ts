@@ -1,3 +1,4 @@
+import { displayName, formatDuration } from '../../core/format/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Announced, Cause } from './announced.ts';
 import { ANSWERS, type Banner, type Button, decisionKey, mailKey, outageKey } from './banner.ts';
@@ -75,12 +76,12 @@ export function recoveryBanner(
   downForMs: number,
   backForMs: number,
 ): Banner {
-  const back = backForMs < TOLD_LATE_MS ? '' : `, back for ${spanOf(backForMs)}`;
+  const back = backForMs < TOLD_LATE_MS ? '' : `, back for ${formatDuration(backForMs)}`;
   return {
     key: outageKey(announced.cause.key),
     is: 'recovery',
     title: subject(announced.cause, labels, 'is back'),
-    body: `Down for ${spanOf(downForMs)}${back}.`,
+    body: `Down for ${formatDuration(downForMs)}${back}.`,
     urgency: 'normal',
     opens: opensOf(announced.cause),
     buttons: buttonsOf(announced.cause),
@@ -172,18 +173,6 @@ export function failedBanner(action: string, why: string): Banner {
   };
 }
 
-/** A span as a person says it: the two largest units, seconds only below a minute. */
-export function spanOf(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
-  const days = Math.floor(hours / 24);
-  return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`;
-}
-
 function subject(cause: Cause, labels: readonly string[], standing: string): string {
   const [only] = labels;
   const who = labels.length === 1 && only !== undefined ? name(only) : `${labels.length} personas`;
@@ -240,6 +229,6 @@ function listOf(labels: readonly string[]): string {
 }
 
 function name(label: string): string {
-  const line = lineOfText(label, NAME_POINTS);
-  return line === '' ? '(no name)' : isolated(line);
+  if (lineOfText(label, NAME_POINTS) === '') return '(no name)';
+  return isolated(lineOfText(displayName(label.slice(0, NAME_POINTS * 16)), NAME_POINTS));
 }

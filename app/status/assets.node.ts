@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import type { Asset, PageAssets } from './page-assets.ts';
@@ -27,14 +27,27 @@ export function loadPage(folder: string = FOLDER): PageAssets {
     const path = join(folder, name);
     const type = TYPES[extname(name)];
     if (type !== undefined) files.set(name, { type, body: readFileSync(path) });
-    else if (/^[\w-]+\.ts$/.test(name)) {
-      const code = stripped(readFileSync(path, 'utf8')).replace(/((?:from |import\()'\.\/[\w-]+)\.ts'/g, "$1.js'");
-      files.set(name.replace(/\.ts$/, '.js'), { type: TYPES['.js'] ?? '', body: Buffer.from(code) });
-    }
+    else if (/^[\w-]+\.ts$/.test(name)) files.set(name.replace(/\.ts$/, '.js'), loadScript(path));
+  }
+  const format = join(folder, '..', 'core', 'format');
+  if (files.has('present.js') && existsSync(format)) {
+    for (const name of readdirSync(format).filter((one) => /^[\w-]+\.ts$/.test(one)))
+      files.set(name === 'index.ts' ? FORMAT : name.replace(/\.ts$/, '.js'), loadScript(join(format, name)));
   }
   const chart = files.has(CHART) ? null : chartLibrary();
   if (chart !== null) files.set(CHART, { type: TYPES['.js'] ?? '', body: chart });
   return { html: pageRenderer(template), files };
+}
+
+/** The page's name for `core/format`, which it shares with the program. */
+const FORMAT = 'format.js';
+
+/** A script of the checkout, without its types, that imports its neighbours by the names they are served under. */
+function loadScript(path: string): Asset {
+  const code = stripped(readFileSync(path, 'utf8'))
+    .replaceAll("'../core/format/index.ts'", `'./${FORMAT}'`)
+    .replace(/((?:from |import\()'\.\/[\w-]+)\.ts'/g, "$1.js'");
+  return { type: TYPES['.js'] ?? '', body: Buffer.from(code) };
 }
 
 /** The page's name for the library that draws charts. The view of one inbox loads it, the overview does not. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { describe, test } from 'node:test';
+import { displayName } from '../../core/format/index.ts';
 import { exactly, UNKNOWN, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
 import { type StatusRig, statusRig } from '../../test/kit/status-rig.ts';
 import type { StatusWire } from './wire.ts';
@@ -88,7 +89,7 @@ describe('metrics', () => {
     assert.equal((await scrape(rig)).get(of('hivebar_persona_unread', 'ada')), 0, 'a 0 that is known is there');
   });
 
-  test('hold names of others as values: each is one sample, whatever is in it', async () => {
+  test('B6 hold names of others as values: each is one sample, and nothing in it acts on a terminal', async () => {
     await using rig = await statusRig();
     const names = [
       'a"} 1\nhivebar_unread 999',
@@ -99,6 +100,7 @@ describe('metrics', () => {
       'zoë 🐝',
       '<b>&amp;</b>',
       '\u202ertl',
+      '\u001b[2J',
       '}',
     ];
     for (const name of names) {
@@ -107,8 +109,7 @@ describe('metrics', () => {
     }
     const samples = await scrape(rig);
     assert.equal(samples.get('hivebar_unread'), names.length);
-    const escaped = (text: string): string =>
-      text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
+    const escaped = (text: string): string => displayName(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
     for (const name of names)
       assert.equal(samples.get(of('hivebar_persona_unread', escaped(name), escaped(name))), 1, JSON.stringify(name));
   });

@@ -1,3 +1,4 @@
+import { displayName } from '../../core/format/index.ts';
 import { instantOfIso } from '../../core/model/index.ts';
 import type { Tally } from './loops.ts';
 import type { PersonaWire, StatusWire } from './wire.ts';
@@ -44,7 +45,9 @@ export function metricsOf(of: {
   const { personas, totals } = status;
   const shown = personas.filter(({ hidden }) => !hidden);
   const each = (value: (persona: PersonaWire) => number | null): readonly Sample[] =>
-    personas.flatMap((persona) => samples(value(persona), { persona: nameOf(persona), source: persona.source }));
+    personas.flatMap((persona) =>
+      samples(value(persona), { persona: nameOf(persona), source: displayName(persona.source) }),
+    );
   const all: readonly Metric[] = [
     gauge('hivebar_build_info', 'Always 1; the version is in the labels.', [
       { labels: { version: status.version, node: figures.node }, value: 1 },
@@ -88,7 +91,7 @@ export function metricsOf(of: {
     gauge(
       'hivebar_hive_up',
       '1: the hive answers; 0: it is down.',
-      status.hives.flatMap((hive) => samples(upOf(hive), { source: hive.source })),
+      status.hives.flatMap((hive) => samples(upOf(hive), { source: displayName(hive.source) })),
     ),
     gauge(
       'hivebar_causes',
@@ -103,7 +106,7 @@ export function metricsOf(of: {
       'Unread messages of a persona of this machine, by priority.',
       personas.flatMap((persona) =>
         (persona.pending ?? []).map((value, priority) => ({
-          labels: { persona: nameOf(persona), source: persona.source, priority: String(priority) },
+          labels: { persona: nameOf(persona), source: displayName(persona.source), priority: String(priority) },
           value,
         })),
       ),
@@ -115,7 +118,7 @@ export function metricsOf(of: {
         persona.pending === null
           ? []
           : (['strict', 'soft'] as const).map((mode) => ({
-              labels: { persona: nameOf(persona), source: persona.source, mode },
+              labels: { persona: nameOf(persona), source: displayName(persona.source), mode },
               value: persona.gates.filter((gate) => gate.mode === mode).length,
             })),
       ),
@@ -157,7 +160,7 @@ function upOf({ state }: { readonly state: PersonaWire['state'] }): number | nul
 
 /** A name is another's text and may be of any length; the stem is bounded and no other persona's either. */
 function nameOf({ id, stem }: PersonaWire): string {
-  return id.length <= 200 ? id : stem;
+  return id.length <= 200 ? displayName(id) : stem;
 }
 
 function secondsOf(time: string | null): number | null {

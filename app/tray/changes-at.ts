@@ -1,7 +1,7 @@
 import type { PersonaView, Snapshot, Until } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
+import { msUntilAgeChanges } from './age.ts';
 import { plainOf } from './plain-letter.ts';
-import { spanLasts } from './span.ts';
 
 /** Ages may lag this much: a hundred of them, each at its own second, are no reason to draw a hundred times a minute. */
 const AGES_EVERY_MS = 60_000;
@@ -22,7 +22,7 @@ export function changesAt(snapshot: Snapshot, now: Instant): Instant | null {
     ends(p.muted);
     const { staleAfter } = p.unread;
     if (staleAfter !== null && staleAfter > now) at = Math.min(at, Math.max(now + AGES_EVERY_MS, staleAfter));
-    for (const since of agesOf(p)) at = Math.min(at, now + Math.max(AGES_EVERY_MS, spanLasts(now - since)));
+    for (const since of agesOf(p)) at = Math.min(at, now + Math.max(AGES_EVERY_MS, msUntilAgeChanges(now - since)));
   }
   return at === Number.POSITIVE_INFINITY ? null : at;
 }

@@ -87,8 +87,8 @@ describe('what is to be decided', () => {
       ],
     });
     const [row = '', context = '', ...options] = topOf(hostile);
-    assert.match(row, /^eve asks: red A+…$/);
-    assert.ok(row.length < 75 && context.length < 85, `${row} ${context}`);
+    assert.match(row, /^eve\\u202e\\u000a asks: red A+…$/);
+    assert.ok(row.length < 87 && context.length < 85, `${row} ${context}`);
     assert.match(context, /^ {2}c+…$/);
     assert.deepEqual(options.slice(0, 2), ['  txt.exe', '  y']);
   });
@@ -183,7 +183,7 @@ describe('what only this machine knows of a persona', () => {
     const [row = '', note = ''] = rowsWith({
       local: { pending: NONE, gates: [gate(`\u202e${'g'.repeat(500)}`, 'strict', 'd'.repeat(5000))] },
     });
-    assert.match(row, /^ada - no unread, held at Stop: g+…$/);
+    assert.match(row, /^ada - no unread, held at Stop: \\u202eg+…$/);
     assert.ok(row.length < 70 && note.length < 150, `${row} ${note}`);
   });
 });

@@ -1,7 +1,7 @@
 import { isPressing, type OpenDecision, type Snapshot } from '../../core/board/index.ts';
 import type { MenuCommand, MenuEntry, Wanted } from './model.ts';
 import { nameOf } from './persona-row.ts';
-import { rowText } from './text.ts';
+import { rowName, rowText } from './text.ts';
 
 /** So many are in sight; a person answers one at a time. */
 const ROWS = 5;
@@ -23,7 +23,7 @@ export function decisionRows(snapshot: Snapshot): MenuEntry[] {
 function decisionRow(decision: OpenDecision, { personas }: Snapshot): MenuEntry {
   const { id, persona, prompt, context, options, fallback } = decision;
   const asking = personas.find((p) => p.id === persona);
-  const label = `${asking === undefined ? rowText(persona, NAME_MOST) || '?' : nameOf(asking)} asks: ${rowText(prompt, PROMPT_MOST) || '?'}`;
+  const label = `${asking === undefined ? rowName(persona, NAME_MOST) || '?' : nameOf(asking)} asks: ${rowText(prompt, PROMPT_MOST) || '?'}`;
   const page = asking === undefined ? {} : { persona }; // the page of one who is not watched does not open
   const key = `decision ${id}`;
   const first = firstLineOf(context ?? '');

@@ -1,7 +1,7 @@
 import type { LocalView, OpenGate, PersonaView } from '../../core/board/index.ts';
 import { MOST_COUNTED } from '../../core/inbox/index.ts';
 import type { MenuEntry } from './model.ts';
-import { rowText } from './text.ts';
+import { rowName, rowText } from './text.ts';
 
 const NAME_MOST = 24;
 const LINE_MOST = 60;
@@ -19,7 +19,7 @@ export function heldText({ local }: PersonaView): string {
   const [first] = strict;
   if (first === undefined) return '';
   const more = strict.length === 1 ? '' : ` and ${strict.length - 1} more`;
-  return `, held at ${rowText(first.hook, NAME_MOST)}: ${rowText(first.id, NAME_MOST)}${more}`;
+  return `, held at ${rowName(first.hook, NAME_MOST)}: ${rowName(first.id, NAME_MOST)}${more}`;
 }
 
 /** Behind its row: each gate that is not satisfied, and what waits for it by priority where that is not all normal. */
@@ -37,7 +37,7 @@ export function localNotes({ id, local }: PersonaView): MenuEntry[] {
 
 function gateText({ id, hook, mode, description }: OpenGate): string {
   const what = rowText(description, LINE_MOST);
-  const gate = `${mode === 'strict' ? 'Held' : 'Warned'} at ${rowText(hook, NAME_MOST)}: ${rowText(id, NAME_MOST)}`;
+  const gate = `${mode === 'strict' ? 'Held' : 'Warned'} at ${rowName(hook, NAME_MOST)}: ${rowName(id, NAME_MOST)}`;
   return what === '' ? gate : `${gate} · ${what}`;
 }
 

@@ -172,7 +172,7 @@ describe('the menu', () => {
           persona('z', { label: '\u200b\n' }),
         ]),
       ),
-      ['a b c d \ue000 - no unread', `${'é'.repeat(39)}… - no unread`, 'z - no unread'],
+      ['a\\u202eb\\u0000\\u000ac\\u2028d\\u0009\ue000 - no unread', `${'é'.repeat(39)}… - no unread`, 'z - no unread'],
     );
   });
 

@@ -1,13 +1,13 @@
 import type { Letter, PersonaView } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
+import { formatAge } from './age.ts';
 import { atLeastOne, numberOf } from './counts.ts';
 import { daemonNotes, stalledText } from './daemon-notes.ts';
 import { isOn } from './icon.ts';
 import { heldText, localNotes } from './local-notes.ts';
 import type { MenuCommand, MenuEntry, Wanted } from './model.ts';
 import { plainOf } from './plain-letter.ts';
-import { spanOf } from './span.ts';
-import { rowText } from './text.ts';
+import { rowName, rowText } from './text.ts';
 import type { TimeText } from './time-text.node.ts';
 
 const NAME_MOST = 40;
@@ -42,13 +42,13 @@ export function personaRow(p: PersonaView, now: Instant, timeText: TimeText): Me
 
 /** Never empty: a label of nothing visible gives way to the id. */
 export function nameOf(p: PersonaView): string {
-  return rowText(p.label, NAME_MOST) || rowText(p.id, NAME_MOST) || '?';
+  return rowName(p.label, NAME_MOST) || rowName(p.id, NAME_MOST) || '?';
 }
 
 function newsOf(p: PersonaView, now: Instant): string {
   const unread = p.unread.value;
   const parts: string[] = [];
-  if (p.reach.is === 'down') parts.push(`DOWN ${spanOf(now - p.reach.since)}`.trimEnd());
+  if (p.reach.is === 'down') parts.push(`DOWN ${formatAge(now - p.reach.since)}`.trimEnd());
   if (atLeastOne(unread)) parts.push(`${numberOf(unread)} unread`);
   if (atLeastOne(p.urgent.value)) parts.push(`${numberOf(p.urgent.value)} urgent`);
   if (parts.length > 0) return parts.join(', ');
@@ -99,7 +99,7 @@ function letterRow(p: PersonaView, letter: Letter, i: number, now: Instant): Men
 
 function letterText(letter: Letter, now: Instant): string {
   const { from, at, text } = plainOf(letter);
-  const age = at === null ? '' : spanOf(now - at) || 'now';
+  const age = at === null ? '' : formatAge(now - at) || 'now';
   return [from, age, text].filter((part) => part !== '').join(' · ');
 }
 

@@ -1,6 +1,6 @@
 import type { Letter } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
-import { rowText } from './text.ts';
+import { rowName, rowText } from './text.ts';
 import { writtenAt } from './written.ts';
 
 const SENDER_MOST = 24;
@@ -22,7 +22,7 @@ export function plainOf(letter: Letter): PlainLetter {
   const known = read.get(letter);
   if (known !== undefined) return known;
   const plain = {
-    from: rowText(letter.from, SENDER_MOST) || '?',
+    from: rowName(letter.from, SENDER_MOST) || '?',
     at: writtenAt(letter.created),
     text: rowText(letter.text ?? '', LINE_MOST),
   };

@@ -4,7 +4,7 @@ import { atLeastOne, numberOf } from './counts.ts';
 import { concerns, findMachineCauses } from './icon.ts';
 import type { MenuCommand, MenuEntry } from './model.ts';
 import { nameOf, personaRow } from './persona-row.ts';
-import { rowText } from './text.ts';
+import { rowName } from './text.ts';
 import type { TimeText } from './time-text.node.ts';
 
 /** So many are in sight, and so many more behind one entry; a menu with all of a thousand would only be slow. */
@@ -45,7 +45,7 @@ function rowsUnder(
   const row = (p: PersonaView): MenuEntry => personaRow(p, now, timeText);
   if (!grouped) return personas.map(row);
   return [...Map.groupBy(personas, (p) => p.source)].flatMap(([source, its]): MenuEntry[] => [
-    { is: 'text', key: `source ${where} ${source}`, label: rowText(source, NAME_MOST) },
+    { is: 'text', key: `source ${where} ${source}`, label: rowName(source, NAME_MOST) },
     ...its.map(row),
   ]);
 }
@@ -94,7 +94,7 @@ function isDownUnseen(snapshot: Snapshot, hive: HiveView): boolean {
 }
 
 function hiveRow(hive: HiveView): MenuEntry {
-  const label = `${rowText(hive.source, NAME_MOST)} - DOWN ${rowText(hive.address, NAME_MOST)}`;
+  const label = `${rowName(hive.source, NAME_MOST)} - DOWN ${rowName(hive.address, NAME_MOST)}`;
   return toPage(`hive ${hive.source}`, label);
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { spanLasts, spanOf } from './span.ts';
+import { formatAge, msUntilAgeChanges } from './age.ts';
 import { rowText } from './text.ts';
 import { timeText } from './time-text.node.ts';
 import { writtenAt } from './written.ts';
@@ -35,7 +35,7 @@ test('terminal sequences leave nothing behind, and marks do not pile up', () => 
 });
 
 test('a span is told in minutes, hours, days, and stays the same exactly as long as it says', () => {
-  assert.deepEqual([-5, 0, 59_999, 60_000, 3_599_999, 3_600_000, 172_799_999, 172_800_000].map(spanOf), [
+  assert.deepEqual([-5, 0, 59_999, 60_000, 3_599_999, 3_600_000, 172_799_999, 172_800_000].map(formatAge), [
     '',
     '',
     '',
@@ -47,10 +47,10 @@ test('a span is told in minutes, hours, days, and stays the same exactly as long
   ]);
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 400_000_000 }), (ms) => {
-      const lasts = spanLasts(ms);
+      const lasts = msUntilAgeChanges(ms);
       assert.ok(lasts > 0);
-      assert.equal(spanOf(ms + lasts - 1), spanOf(ms));
-      assert.notEqual(spanOf(ms + lasts), spanOf(ms));
+      assert.equal(formatAge(ms + lasts - 1), formatAge(ms));
+      assert.notEqual(formatAge(ms + lasts), formatAge(ms));
     }),
   );
 });

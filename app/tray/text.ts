@@ -1,12 +1,10 @@
+import { displayName, stripUnseen } from '../../core/format/index.ts';
+
 /** Terminal sequences: what follows the escape character would stay behind as litter. */
 const SEQUENCES = new RegExp(
   `${String.fromCharCode(0x1b)}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?)`,
   'gu',
 );
-
-/** Control characters, line ends, and what turns the direction of text around or hides in it. */
-const UNSAFE =
-  /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
 
 /** Marks piled upon one letter would be drawn across the rows above and below. */
 const PILE = /(\p{M}{3})\p{M}+/gu;
@@ -23,6 +21,11 @@ const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 /** Nothing beyond this is looked at; a mail may be a megabyte. */
 const LOOK_MOST = 16;
 
+/** A name as a menu row: as `rowText`, and what nobody sees is shown by its number, since two names must not look alike. */
+export function rowName(name: string, most: number): string {
+  return rowText(name, most) === '' ? '' : rowText(displayName(name.slice(0, most * LOOK_MOST)), most);
+}
+
 /**
  * Text of others made fit for one menu row: one line, nothing invisible, at most `most` characters with a `…` when cut.
  * Text that runs from right to left is closed in by itself, so that what stands beside it stays where it is.
@@ -30,13 +33,11 @@ const LOOK_MOST = 16;
 export function rowText(text: string, most: number): string {
   const near = text.slice(0, most * LOOK_MOST);
   if (PLAIN.test(near)) return text.length <= most ? text : `${near.slice(0, most - 1).trimEnd()}…`;
-  const line = near
+  const spaced = near
     .toWellFormed()
     .replace(SEQUENCES, '')
-    .replace(UNSAFE, ' ')
-    .replace(PILE, '$1')
-    .replace(/\s+/g, ' ')
-    .trim();
+    .replace(/[\s\p{Cc}]+/gu, ' ');
+  const line = stripUnseen(spaced).replace(PILE, '$1').replace(/ {2,}/g, ' ').trim();
   const characters = [...line];
   const whole = characters.length <= most && near.length === text.length;
   const shown = whole

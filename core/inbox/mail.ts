@@ -1,3 +1,4 @@
+import { displayJson, displayName } from '../format/index.ts';
 import { Fault } from '../model/index.ts';
 
 /** A message as somebody sends it. */
@@ -12,10 +13,6 @@ export interface Mail {
 export const MAX_NAME = 200;
 /** Longest message, in bytes of UTF-8. */
 export const MAX_CONTENT = 1024 * 1024;
-
-// Control characters, and the two separators that a line reader takes for a line's end.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 /**
  * What was sent, checked; anything else a client adds is ignored, as the Kijito contract's `POST /api/send` does.
@@ -42,8 +39,9 @@ export function contentOf(value: unknown): string {
 /** A name of a persona or producer, checked. @throws Fault `usage` */
 export function nameOf(field: 'to' | 'from' | 'source', value: unknown): string {
   if (typeof value !== 'string' || value.trim() === '') throw usage(`"${field}" must be a name`, value);
-  if (CONTROL.test(value) || !value.isWellFormed())
+  if (/[\p{Cc}\u2028\u2029]/u.test(value) || !value.isWellFormed())
     throw usage(`"${field}" must not contain control characters`, value);
+  if (displayName(value) !== value) throw usage(`"${field}" must not contain characters that cannot be seen`, value);
   if (value.length > MAX_NAME && [...value].length > MAX_NAME) {
     throw usage(`"${field}" may have ${MAX_NAME} characters at most`, value);
   }
@@ -52,7 +50,7 @@ export function nameOf(field: 'to' | 'from' | 'source', value: unknown): string 
 
 /** A mistake of who asks: not an outage, so its key is one no banner is about. */
 export function usage(rule: string, value: unknown): Fault {
-  const shown = value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value));
+  const shown = value === undefined ? 'nothing' : displayJson(JSON.stringify(value) ?? String(value));
   const cut = shown.length > 80 ? `${shown.slice(0, 80)}...` : shown;
   return new Fault('usage', `${rule}, not ${cut.toWellFormed()}`, { is: 'machine', key: 'usage' });
 }

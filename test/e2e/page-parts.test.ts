@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PersonaWire } from '../../app/status/index.ts';
-import { toldOf, visible } from '../../ui-static/events.ts';
+import { displayText } from '../../core/format/index.ts';
+import { toldOf } from '../../ui-static/events.ts';
 import { fits } from '../../ui-static/filter.ts';
 import { capped, cardOf, fragmentOf, groupsOf } from '../../ui-static/present.ts';
 import { onceOf, routeOf } from '../../ui-static/route.ts';
@@ -137,7 +138,7 @@ describe('what is shown', () => {
   });
 
   test('control characters are made visible, line breaks stay', () => {
-    assert.equal(visible('\u001b[31mred\r\n\ttab\u0000\u0085'), '\u241b[31mred\n\ttab\u2400\ufffd');
+    assert.equal(displayText('\u001b[31mred\r\n\ttab\u0000\u0085'), '\\u001b[31mred\r\n\ttab\\u0000\\u0085');
     assert.equal(toldOf({ event: 'made-up', event_id: 'x', ts: '' }).words, 'made-up');
   });
 });

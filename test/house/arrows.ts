@@ -2,6 +2,7 @@ import type { Import, SourceFile } from './source-file.ts';
 
 /** Who stands on whom: a room imports from rows above its own, never sideways, never from below. */
 const ROWS: readonly (readonly string[])[] = [
+  ['core/format'],
   ['core/model'],
   ['core/ports'],
   ['core/events', 'core/net', 'core/state'],
@@ -76,9 +77,11 @@ export function brokenArrows(files: readonly SourceFile[]): readonly string[] {
 
 function wrongWith(from: string, { target, typeOnly, specifier }: Import): string | null {
   if (from.startsWith('ui-static/')) {
-    if (target?.startsWith('ui-static/')) return null;
-    if (!typeOnly || target === null) return 'the page imports types of the wire only';
-    return /^app\/status\/(index|wire[^/]*)\.ts$/.test(target) ? null : 'the page imports types of the wire only';
+    if (target?.startsWith('ui-static/') || target === 'core/format/index.ts') return null;
+    if (!typeOnly || target === null) return 'the page imports core/format and types of the wire only';
+    return /^app\/status\/(index|wire[^/]*)\.ts$/.test(target)
+      ? null
+      : 'the page imports core/format and types of the wire only';
   }
   if (specifier === '(computed)') return 'an import that is computed cannot be checked; name the file';
   if (target === null) return null;

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
+import { formatDuration } from '../../../core/format/index.ts';
 import { printable, printableJson } from '../../printable.ts';
 import type { Io } from '../command.ts';
 import { usage } from '../outcome.ts';
 import { groundOf } from './ground.ts';
 import { type DaemonRow, daemonRows } from './rows.ts';
-import { spanOf } from './status.ts';
 
 const HEAD = ['NAME', 'OWNER', 'STATE', 'MACHINE', 'PENDING', 'DRAINED', 'LAST ERROR', 'UNIT', 'PROJECT'];
 
@@ -47,7 +47,7 @@ function cellsOf({ name, config, life, status, unit }: Good): readonly string[] 
   const pending = status === null ? '-' : `${status.pending.fresh ? '' : '~'}${status.pending.count}`;
   return [
     ...[name, config.owner, state, status?.fsm ?? '-', pending],
-    status === null ? '-' : spanOf(status.drain_age_s),
+    status === null ? '-' : formatDuration(1000 * status.drain_age_s),
     ...[status?.last_error_class ?? '-', unit, config.project],
   ];
 }

@@ -1,3 +1,4 @@
+import { formatDuration } from '../../../core/format/index.ts';
 import type { DaemonStatus } from '../../../core/link/index.ts';
 import { printable, printableJson } from '../../printable.ts';
 import type { Io } from '../command.ts';
@@ -24,22 +25,14 @@ export function statusLines(name: string, status: DaemonStatus): readonly string
   const rung = status.outstanding === null ? '' : `; rung for, and not drained since revision ${status.outstanding}`;
   return [
     `${name}  ${taxonomy}  ${fsm}${degraded === null ? '' : `  ${degraded}`}`,
-    `process    pid ${pid}, version ${version}, up ${spanOf(status.uptime_s)}`,
+    `process    pid ${pid}, version ${version}, up ${formatDuration(1000 * status.uptime_s)}`,
     `surface    ${surface}, project ${project}`,
     `upstream   ${ws.connected ? `connected${since}` : `not connected${since}, attempts ${ws.attempts}`}`,
-    `heartbeat  ${status.heartbeat_age_s === null ? 'none yet' : `${spanOf(status.heartbeat_age_s)} ago`}`,
+    `heartbeat  ${status.heartbeat_age_s === null ? 'none yet' : `${formatDuration(1000 * status.heartbeat_age_s)} ago`}`,
     ...(shim.state === 'none' ? [] : [`shim       ${shim.state}${shimPid}, started again ${shim.restarts} times`]),
     `pending    ${pending.fresh ? pending.count : `not known, last ${pending.count}`}${rung}`,
-    `drained    ${spanOf(status.drain_age_s)} ago, or never since it started`,
+    `drained    ${formatDuration(1000 * status.drain_age_s)} ago, or never since it started`,
     `last error ${status.last_error_class ?? 'none'}`,
     ...transitions.slice(-TRANSITIONS_SHOWN).map(({ at, from, to, why }) => `${at}  ${from} -> ${to}  ${why}`),
   ];
-}
-
-/** Seconds, in the unit that a person would say. */
-export function spanOf(seconds: number): string {
-  const whole = Math.floor(seconds);
-  if (whole < 120) return `${whole} s`;
-  if (whole < 2 * 3600) return `${Math.floor(whole / 60)} min`;
-  return whole < 2 * 86_400 ? `${Math.floor(whole / 3600)} h` : `${Math.floor(whole / 86_400)} d`;
 }

@@ -1,3 +1,4 @@
+import { formatDuration } from '../../../core/format/index.ts';
 import { type Finding, ok, skipped, warn } from './finding.ts';
 import { shellWord } from './shell-word.ts';
 
@@ -67,9 +68,8 @@ export function judgeSharedFiles({ files, instead }: SharedFilesSeen): Finding {
   if (files.length === 0) return skipped('there is no shared events.ndjson');
   const [stale, ...others] = files.filter(({ quietMs, isRetired }) => isRetired && quietMs >= RECENT_MS);
   if (stale === undefined) return ok(`${files.map(({ path }) => path).join(', ')} is written to by another monitor`);
-  const minutes = Math.floor(stale.quietMs / 60_000);
   return warn(
-    `nobody has written to ${stale.path} for ${minutes} min: an agent that follows it hears nothing any more${others.length === 0 ? '' : ` (and ${others.length} more)`}`,
+    `nobody has written to ${stale.path} for ${formatDuration(stale.quietMs)}: an agent that follows it hears nothing any more${others.length === 0 ? '' : ` (and ${others.length} more)`}`,
     `have every agent follow its own file: tail -F ${shellWord(instead)}; then move the old one away`,
   );
 }

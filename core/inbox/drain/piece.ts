@@ -1,3 +1,4 @@
+import { formatDuration } from '../../format/index.ts';
 import type { Instant } from '../../model/index.ts';
 import type { Item } from '../item.ts';
 import { showCommand } from './commands.ts';
@@ -32,13 +33,6 @@ function marker({ id }: Item, missing: number, persona: string): string {
 
 function between({ id, type, source, priority, created, isBroadcast }: Item, text: string, now: Instant): string {
   const from = harmlessName(source, MAX_SOURCE);
-  const about = `id="${id}" type="${type}" source="${from}" priority="${priority}" age="${age(now - created)}"`;
+  const about = `id="${id}" type="${type}" source="${from}" priority="${priority}" age="${formatDuration(now - created)}"`;
   return `<item ${about}${isBroadcast ? ' to="everyone"' : ''}>\n${text}\n</item>`;
-}
-
-function age(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 2 * 3600) return `${Math.floor(seconds / 60)} min`;
-  return seconds < 2 * 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
 }

@@ -1,0 +1,13 @@
+import { formatDuration, msUntilDurationChanges } from '../../core/format/index.ts';
+
+const MINUTE = 60_000;
+
+/** An age in a menu row; empty below a minute, so that no row changes every second. */
+export function formatAge(ms: number): string {
+  return ms < MINUTE ? '' : formatDuration(ms);
+}
+
+/** In how many milliseconds `formatAge` prints something else. Never later than that. */
+export function msUntilAgeChanges(ms: number): number {
+  return ms < MINUTE ? MINUTE - ms : msUntilDurationChanges(ms);
+}

@@ -1,0 +1,96 @@
+/**
+ * Characters that a reader cannot see, or that move or hide what stands beside them: controls, format characters such as
+ * bidirectional overrides and zero-width spaces, fillers, variation selectors, line and paragraph separators.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
+
+/** Most names. They are fit as they stand. */
+const PLAIN = /^[ -~]*$/;
+
+/** Scripts whose letters change their shape beside a joiner or a non-joiner. */
+const JOINING =
+  /[\p{scx=Arabic}\p{scx=Syriac}\p{scx=Nko}\p{scx=Mongolian}\p{scx=Mandaic}\p{scx=Adlam}\p{scx=Hanifi_Rohingya}\p{scx=Devanagari}\p{scx=Bengali}\p{scx=Gurmukhi}\p{scx=Gujarati}\p{scx=Oriya}\p{scx=Tamil}\p{scx=Telugu}\p{scx=Kannada}\p{scx=Malayalam}\p{scx=Sinhala}\p{scx=Khmer}\p{scx=Myanmar}\p{scx=Tibetan}]/u;
+
+/**
+ * Text of others as one line in which every character can be seen: a control or invisible character is shown by its number
+ * (`ada\u200b`), so two names that look alike are the same name. Joiners that shape a letter or an emoji stay as they are.
+ * Every surface shows names this way: page, menu, banner, terminal, metrics.
+ */
+export function displayName(name: string): string {
+  if (PLAIN.test(name)) return name;
+  const text = name.toWellFormed();
+  return text.replace(UNSEEN, (char, at: number) => (shapes(char, text, at) ? char : escapeCharacter(char)));
+}
+
+/** A text of several lines: as `displayName`, and line ends and tabs stay. */
+export function displayText(text: string): string {
+  return text.replace(/[^\r\n\t]+/g, displayName);
+}
+
+/** A preview of a text on one line: white space, line ends included, is one blank; the rest as `displayName`. */
+export function displayLine(text: string): string {
+  return displayName(text.replace(/\s+/gu, ' ').trim());
+}
+
+/** A text without what a reader cannot see, where there is no room for numbers: banners and menu rows. */
+export function stripUnseen(text: string): string {
+  if (PLAIN.test(text)) return text;
+  const whole = text.toWellFormed();
+  return whole.replace(UNSEEN, (char, at: number) => (shapes(char, whole, at) ? char : ''));
+}
+
+/** The same JSON value, in which no character is raw that a terminal acts on or a reader cannot see. */
+export function displayJson(json: string): string {
+  return json.replace(UNSEEN, (char, at: number) =>
+    char === '\n' || char === '\t' || char === '\r' || shapes(char, json, at) ? char : escapeUnits(char),
+  );
+}
+
+/** Whether an invisible character shapes the visible ones beside it, as a joiner in Persian or in a family of emoji. */
+function shapes(char: string, text: string, at: number): boolean {
+  const before = previousCharacter(text, at);
+  const after = nextCharacter(text, at + char.length);
+  switch (char) {
+    case '\u200c':
+      return joins(before) && joins(after);
+    case '\u200d':
+      return (joins(before) && joins(after)) || (isEmojiPart(before) && /\p{Extended_Pictographic}/u.test(after));
+    case '\ufe0e':
+    case '\ufe0f':
+      return /\p{Extended_Pictographic}/u.test(before) || (/[#*0-9]/.test(before) && after === '\u20e3');
+    default:
+      return isFlagTag(text, at);
+  }
+}
+
+const joins = (char: string): boolean => JOINING.test(char);
+const isEmojiPart = (char: string): boolean => /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f/u.test(char);
+
+/** The flags of England, Scotland and Wales are a black flag and invisible letters. */
+function isFlagTag(text: string, at: number): boolean {
+  const start = Math.max(0, at - 14);
+  const flags = /\u{1f3f4}[\u{e0061}-\u{e007a}]{2,6}\u{e007f}/gu;
+  const near = text.slice(start, at + 16).matchAll(flags);
+  return [...near].some(({ index, 0: flag }) => at > start + index && at < start + index + flag.length);
+}
+
+function previousCharacter(text: string, at: number): string {
+  const before = text.slice(Math.max(0, at - 2), at);
+  return [...before].at(-1) ?? '';
+}
+
+function nextCharacter(text: string, at: number): string {
+  return at >= text.length ? '' : String.fromCodePoint(text.codePointAt(at) ?? 0);
+}
+
+function escapeCharacter(char: string): string {
+  const code = (char.codePointAt(0) ?? 0).toString(16);
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
+}
+
+/** JSON knows no `\u{...}`: a pair of UTF-16 units instead. */
+function escapeUnits(char: string): string {
+  return Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+    '',
+  );
+}

@@ -1,0 +1,32 @@
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Hours up to two days, so that "yesterday" is still said in hours. */
+const UNITS = [
+  { ms: DAY, name: 'd', from: 2 * DAY },
+  { ms: HOUR, name: 'h', from: HOUR },
+  { ms: MINUTE, name: 'min', from: MINUTE },
+  { ms: SECOND, name: 's', from: 0 },
+] as const;
+
+/**
+ * How every surface prints a duration: `45 s`, `59 min`, `3 h`, `2 d`. Whole units, rounded down.
+ * @param ms milliseconds; a negative duration is `0 s`
+ */
+export function formatDuration(ms: number): string {
+  const { ms: unit, name } = findUnit(ms);
+  return `${Math.max(0, Math.floor(ms / unit))} ${name}`;
+}
+
+/** In how many milliseconds `formatDuration` prints something else. Never later than that. */
+export function msUntilDurationChanges(ms: number): number {
+  const { ms: unit } = findUnit(ms);
+  const next = (Math.floor(ms / unit) + 1) * unit;
+  return next - ms;
+}
+
+function findUnit(ms: number): (typeof UNITS)[number] {
+  return UNITS.find(({ from }) => ms >= from) ?? UNITS[3];
+}
