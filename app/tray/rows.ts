@@ -4,7 +4,7 @@ import { atLeastOne, numberOf } from './counts.ts';
 import { concerns, findMachineCauses } from './icon.ts';
 import type { MenuCommand, MenuEntry } from './model.ts';
 import { nameOf, personaRow } from './persona-row.ts';
-import { rowName } from './text.ts';
+import { rowName, rowText } from './text.ts';
 import type { TimeText } from './time-text.node.ts';
 
 /** So many are in sight, and so many more behind one entry; a menu with all of a thousand would only be slow. */
