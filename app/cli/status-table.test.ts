@@ -143,7 +143,7 @@ test('E1 given a hive that is not up, it is in the head and has a line of its ow
     { source: 'far', address: 'https://far.example/', state: 'DOWN', reason: 'connection refused: is it running?' },
     { source: 'new', address: null, state: 'PENDING', reason: null },
   ];
-  const totals = { unread: 0, unreadIs: 'exact', urgent: 0, up: 4, down: 0, personas: 4 } as const;
+  const totals = { unread: 0, unreadIs: 'exact', urgent: 0, urgentIs: 'exact', up: 4, down: 0, personas: 4 } as const;
   const text = statusTable({ ...status([persona({})], 0), hives, totals });
   assert.deepEqual(text.split('\n').slice(0, 4), [
     '0 unread, 4 up, 0 down, 1 hive down',
