@@ -26,7 +26,7 @@ import { claimInstance, type Running } from './instance.ts';
 import { keepActs } from './keep-acts.ts';
 import { keepDaemons } from './keep-daemons.ts';
 import { keepDecisions } from './keep-decisions.ts';
-import { keepNudges } from './keep-nudges.ts';
+import { keepNudges, nudgeWays } from './keep-nudges.ts';
 import { keepProjects } from './keep-projects.ts';
 import { keepQueues } from './keep-queues.ts';
 import { keepStamps } from './keep-stamps.ts';
@@ -155,7 +155,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   using asked = keepDecisions({ db, local, state: dirs.state, board, idOf: localIdOf(hives) }, stopping);
   using _queues = keepQueues({ db, local, state: dirs.state, config: dirs.config }, stopping);
   using _stamps = keepStamps(db, dirs, stopping);
-  using _nudges = keepNudges(db, local, dirs, stopping);
+  using _nudges = keepNudges({ db, local, dirs, ways: nudgeWays(settings) }, stopping);
   using upstream = keepUpstream({ db, local, dirs }, stopping);
   const hiveChanged = (): void => {
     local.changedElsewhere();

@@ -1,16 +1,23 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { harnessOf } from '../../core/hooks/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
-import { realClock, silentLog } from '../../core/ports/index.ts';
+import { type Command, realClock, type Spawn, silentLog } from '../../core/ports/index.ts';
 import { lockFile, openDatabase, realDisk } from '../../core/state/index.ts';
 import { configIn, linkIn, notingHandlers } from '../../test/kit/daemon-link.ts';
+import { FLOCK_HOLDER, NO_PYTHON } from '../../test/kit/flock-holder.ts';
+import { needs } from '../../test/kit/require.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { keptSessions } from '../open/index.ts';
 import { noteActivity } from './activity.node.ts';
-import { createNudger } from './nudger.ts';
+import { createNudger, type NudgeWays } from './nudger.ts';
+import { followPrompts } from './prompts.node.ts';
 import { checkedWake, keptWakes, postNudge } from './wakes.node.ts';
 
 interface Bell extends AsyncDisposable {
@@ -42,14 +49,32 @@ async function bell(): Promise<Bell> {
   return it;
 }
 
-function rig() {
+function rig(ways: Partial<NudgeWays> = {}) {
   const state = scratch();
   const db = openDatabase(state.at('hivebar.sqlite'));
   const items = openItems({ db, clock: realClock });
   const dirs = { state: state.dir, run: state.at('run'), config: state.at('config') };
   const disk = realDisk(silentLog);
-  const needs = { db, items, dirs, disk, clock: realClock };
-  const env = { HIVEBAR_HOME: state.dir };
+  const spawn: Spawn = {
+    run: async (command) => {
+      ran.push(command);
+      return { is: 'exited', code: 0, stderr: '' };
+    },
+  };
+  const ran: Command[] = [];
+  const outside = { os: process.platform, spawn, stop: AbortSignal.any([]) };
+  const needs = {
+    db,
+    items,
+    dirs,
+    disk,
+    clock: realClock,
+    ...outside,
+    ways: { tmux: false, codexQueue: true, ...ways },
+  };
+  mkdirSync(state.at('bin'));
+  writeFileSync(state.at('bin/codex'), '#!/bin/sh\n', { mode: 0o755 });
+  const env = { HIVEBAR_HOME: state.dir, PATH: state.at('bin') };
   const push = (): void => {
     const more = { session: null, created: Date.now(), expires: null, dedupKey: null } as const;
     const text = { type: 'event', source: 'x', content: 'rm -rf / ; secret', priority: 1 } as const;
@@ -61,6 +86,8 @@ function rig() {
     disk,
     items,
     push,
+    run: dirs.run,
+    ran,
     wakes: keptWakes(db),
     nudger: createNudger({ ...needs, env }),
     at: (moment: string) => noteActivity(dirs.run, 'ada', moment),
@@ -112,6 +139,79 @@ test('C2 given an idle agent in a tmux pane and no address, nothing is typed int
   r.at('Stop');
   r.push();
   assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+});
+
+test('C2 given an idle agent in a tmux pane whose person allowed typing, nothing is typed where nothing says that it is idle', async () => {
+  using r = rig({ tmux: true });
+  const pane = { socket: r.state.at('tmux'), serverPid: process.pid, pane: '%0' };
+  const runner = { pid: process.pid, startKey: null };
+  keptSessions(r.db).set({ persona: 'ada', id: 's1', cwd: '/', pane, runner, resume: null }, Date.now());
+  r.at('Stop');
+  r.push();
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+});
+
+const THREAD = '01a226e8-060c-71d3-b106-a4022d9da0e7';
+
+test('C2 an idle thread of Codex that somebody runs is told by its own queue, without a key and without a word of the item', async (t) => {
+  if (process.platform !== 'linux' || needs(t, NO_PYTHON)) return;
+  using r = rig({ tmux: true });
+  const lock = r.state.write('t.lock', '');
+  const pane = { socket: r.state.at('tmux'), serverPid: process.pid, pane: '%0' };
+  const harness = { name: 'codex', home: r.state.at('codex') };
+  const runner = { pid: process.pid, startKey: null, lock };
+  keptSessions(r.db).set({ persona: 'ada', id: THREAD, cwd: '/', pane, runner, resume: null, harness }, Date.now());
+  r.push();
+  r.at('Stop');
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' }, 'nobody runs it');
+  const holder = spawn('python3', ['-c', FLOCK_HOLDER, lock]);
+  await once(holder.stdout, 'data');
+  try {
+    for (const moment of ['PreToolUse', 'PostToolUse', 'UserPromptSubmit']) {
+      noteActivity(r.run, 'ada', moment);
+      utimesSync(join(r.run, 'activity', 'ada'), 0, 0);
+      assert.deepEqual(await r.nudger.look('ada'), { is: 'not' }, `${moment}, however long ago`);
+    }
+    r.at('Stop');
+    assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
+    assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  } finally {
+    holder.stdin.end();
+    await once(holder, 'exit');
+  }
+  assert.deepEqual(
+    r.ran.map(({ args, env }) => [args, env.CODEX_HOME]),
+    [[['queue', '--thread', THREAD, '--message', 'hivebar: 1 item waits in your inbox (1 urgent)'], harness.home]],
+  );
+});
+
+test('C2 given an agent of which one asks its person for something, nobody is rung for until that one went on', async () => {
+  using r = rig();
+  await using b = await bell();
+  r.wakes.set('ada', b.url);
+  const runner = { pid: process.pid, startKey: null };
+  keptSessions(r.db).set({ persona: 'ada', id: 's1', cwd: '/', pane: null, runner, resume: null }, Date.now());
+  const hook = (event: string, more: object = {}): void => {
+    const turn = harnessOf('claude', null)?.turn(
+      JSON.stringify({ session_id: 's1', hook_event_name: event, ...more }),
+      event,
+    );
+    assert.ok(turn !== undefined && 'event' in turn);
+    followPrompts(r.run, 'ada', turn);
+  };
+  const helper = { agent_id: 'a1' };
+  r.at('Stop');
+  r.push();
+  hook('PermissionRequest', helper);
+  hook('Notification', { notification_type: 'permission_prompt' });
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  hook('Stop');
+  hook('PostToolUse', { agent_id: 'a2' });
+  hook('Notification', { notification_type: 'idle_prompt' });
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' }, 'the helper did not go on');
+  hook('SubagentStop', helper);
+  assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
+  assert.equal(existsSync(join(r.run, 'prompts', 'ada')), false);
 });
 
 test('given an agent with a daemon that lives, nobody else rings for it', async () => {

@@ -3,13 +3,26 @@ import { type Awaited, type Nudged, nudgeFor, nudgeText } from '../../core/hooks
 import type { Items } from '../../core/inbox/index.ts';
 import { ownDaemonPlaces } from '../../core/link/index.ts';
 import { faultOf, type PersonaId } from '../../core/model/index.ts';
-import type { Clock } from '../../core/ports/index.ts';
+import type { Clock, Spawn } from '../../core/ports/index.ts';
 import { type Database, type Dirs, type Disk, errnoOf, isLocked, stemOf } from '../../core/state/index.ts';
+import { finishWords, keptSessions, lifeOf, pasteWords, readPane, type Session } from '../open/index.ts';
 import { activityOf } from './activity.node.ts';
+import { readHarnessState } from './claude-session.node.ts';
+import { isThread, queueMessage } from './codex-queue.ts';
 import { daemonsOf } from './daemon-of.ts';
 import { inboxesOf } from './inboxes.node.ts';
-import { formsOf } from './sessions-of.ts';
+import { isPrompted } from './prompts.node.ts';
+import { formsOf, sessionsOf } from './sessions-of.ts';
+import { type Keys, typeNudge } from './type-nudge.ts';
 import { keptWakes, postNudge } from './wakes.node.ts';
+
+/** Which ways may be used beside an address that an agent registered: the setting `nudge`. */
+export interface NudgeWays {
+  /** Words are typed into a tmux pane. */
+  readonly tmux: boolean;
+  /** `codex queue`. */
+  readonly codexQueue: boolean;
+}
 
 export interface NudgerNeeds {
   readonly db: Database;
@@ -18,29 +31,74 @@ export interface NudgerNeeds {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly os: NodeJS.Platform;
+  readonly spawn: Spawn;
+  readonly stop: AbortSignal;
+  readonly ways: NudgeWays;
 }
 
-/** What became of a look; `later`: worth another one in so many milliseconds. */
-export type Nudging = { readonly is: 'nudged' | 'not' } | { readonly is: 'later'; readonly ms: number };
+/** What became of a look; `later`: worth another one in so many milliseconds; `wait`: at the next, for `why`. */
+export type Nudging =
+  | { readonly is: 'nudged' | 'not' }
+  | { readonly is: 'later'; readonly ms: number }
+  | { readonly is: 'wait'; readonly why: string };
+
+/** One way to an agent; `began` is called before anything of the nudge can be seen. */
+type Way = (text: string, began: () => void) => Promise<Nudging>;
 
 /**
- * Nudges an idle agent for which something was staged, by the wake that is registered for it: an address on this machine.
- * Nothing is typed into a terminal: a key meant for an empty prompt approves a permission prompt or sends a person's draft. One whose events are followed is woken by that, and one with a daemon
- * that lives by none but the daemon: its doorbells have a pace of their own (persona daemon, contract 4).
+ * Nudges an idle agent for which something was staged, by the first way there is: the address that was registered for it, the
+ * queue of Codex, the tmux pane of Claude Code (`typeNudge`, only where a person allowed it). Never by keys because some time has
+ * passed: a key meant for an empty prompt approves a permission prompt, or sends a person's draft. One whose events are followed
+ * is woken by that, and one with a daemon that lives by none but the daemon: its doorbells have a pace of their own (persona
+ * daemon, contract 4). One of whose agents asks its person for something is left alone.
  */
 export function createNudger(needs: NudgerNeeds) {
-  const { db, items, dirs, disk, clock, env } = needs;
+  const { db, items, dirs, disk, clock, env, os, stop, ways } = needs;
   const wakes = keptWakes(db);
+  const find = sessionsOf(keptSessions(db), dirs.config);
   const given = new Map<PersonaId, Nudged>();
   const busy = new Set<PersonaId>();
 
-  function wakeOf(persona: PersonaId): ((text: string) => Promise<void>) | null {
+  function wayTo(persona: PersonaId, moment: string): Way | null {
     if (isFollowed(disk, dirs.state, persona) || hasDaemon(persona)) return null;
-    const url =
-      formsOf(persona, dirs.config)
-        .map(wakes.of)
-        .find((one) => one !== null) ?? null;
-    return url === null ? null : (text) => postNudge(url, text);
+    const forms = formsOf(persona, dirs.config);
+    const live = find(persona).filter(({ endedAt, runner }) => endedAt === null && lifeOf(runner, os) !== 'gone');
+    const ids = live.flatMap(({ id }) => (id === null ? [] : [id]));
+    const isAtPrompt = (): boolean => forms.some((form) => isPrompted(dirs.run, form, ids));
+    if (isAtPrompt()) return null;
+    const url = forms.map(wakes.of).find((one) => one !== null) ?? null;
+    if (url !== null) return byAddress(url);
+    const [session] = live;
+    if (session === undefined || lifeOf(session.runner, os) !== 'live') return null;
+    if (session.harness?.name === 'codex') return byQueue(session, moment);
+    return session.harness?.name === 'claude' ? byKeys(session, isAtPrompt) : null;
+  }
+
+  function byQueue({ id, runner, harness }: Session, moment: string): Way | null {
+    // Without a lock nothing tells that somebody runs the thread: a message would wait until it is resumed.
+    const isRun = typeof runner.lock === 'string' && (moment === 'Stop' || moment === 'SessionStart');
+    if (!ways.codexQueue || !isRun || !isThread(id) || harness === undefined || harness === null) return null;
+    return async (text, began) => {
+      began();
+      await queueMessage(needs, id, harness.home, text);
+      return { is: 'nudged' };
+    };
+  }
+
+  function byKeys({ id, pane, runner, harness }: Session, isAtPrompt: () => boolean): Way | null {
+    if (!ways.tmux || pane === null || harness === undefined || harness === null) return null;
+    const keys: Keys = {
+      async look() {
+        const shown = await readPane(pane, runner.pid, env, os);
+        const state = lifeOf(runner, os) === 'live' ? readHarnessState(harness.home, runner.pid, id) : 'unknown';
+        return { pane: shown, isAtPrompt: isAtPrompt(), harness: state };
+      },
+      paste: (words, at) => pasteWords(pane, words, at, env, os),
+      finish: (words, way, at) => finishWords(pane, words, way, at, env, os),
+      pause: (ms) => clock.sleep(ms, stop),
+    };
+    return (_, began) => typeNudge(keys, began);
   }
 
   function hasDaemon(persona: PersonaId): boolean {
@@ -71,18 +129,28 @@ export function createNudger(needs: NudgerNeeds) {
         const nudge = nudgeFor(awaited);
         if (nudge.is === 'none') return { is: 'not' };
         if (nudge.is === 'later') return nudge;
-        const wake = wakeOf(persona);
-        if (wake === null) return { is: 'not' };
+        const way = wayTo(persona, awaited.last?.moment ?? '');
+        if (way === null) return { is: 'not' };
         // Before it is given: one that fails half-way may have been seen.
-        given.set(persona, { waiting: awaited.waiting, at: awaited.now });
-        await wake(nudgeText(pending));
-        return { is: 'nudged' };
+        const done = await way(nudgeText(pending), () => {
+          given.set(persona, { waiting: awaited.waiting, at: awaited.now });
+        });
+        if (done.is === 'wait') given.delete(persona);
+        return done;
       } catch (error) {
         throw faultOf(error, { is: 'persona', key: persona });
       } finally {
         busy.delete(persona);
       }
     },
+  };
+}
+
+function byAddress(url: string): Way {
+  return async (text, began) => {
+    began();
+    await postNudge(url, text);
+    return { is: 'nudged' };
   };
 }
 

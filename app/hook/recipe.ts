@@ -22,7 +22,12 @@ const EVENTS = {
 };
 
 export const RECIPES: Readonly<Record<HarnessName, Recipe>> = {
-  claude: { harness: 'claude', label: 'Claude Code', events: { ...EVENTS, SessionEnd: null } },
+  claude: {
+    harness: 'claude',
+    label: 'Claude Code',
+    // The last three say whether one of its agents asks its person for something.
+    events: { ...EVENTS, SessionEnd: null, PermissionRequest: null, Notification: null, SubagentStop: null },
+  },
   codex: { harness: 'codex', label: 'Codex', events: EVENTS },
 };
 

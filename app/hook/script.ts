@@ -263,6 +263,8 @@ unchanged() {
 is_quiet() {
   stem=\${stamp##*/}
   [ -f "$stamp" ] || return 1
+  # An agent asked its person for something: whose it was, and that it went on, stands in the input.
+  [ ! -e "$state/run/prompts/$stem" ] || return 1
   says_quiet <"$stamp" 2>/dev/null || return 1
   drained "$state/inject-queue" || return 1
   drained .runtime/inject-queue || return 1

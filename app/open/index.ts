@@ -6,5 +6,5 @@ export { openRedirectFiles, type RedirectFiles } from './redirect-file.node.ts';
 export { type Announcement, type Pane, type Session, tmuxServerOf } from './session.ts';
 export { type SessionOpenerNeeds, sessionOpener } from './session-opener.node.ts';
 export { keptSessions, type Sessions } from './sessions.node.ts';
-export { typeInto } from './tmux.node.ts';
+export { finishWords, pasteWords, readPane } from './tmux.node.ts';
 export { urlOpener } from './url-opener.node.ts';

@@ -4,13 +4,17 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { realClock, silentLog } from '../../core/ports/index.ts';
+import { composerPane } from '../../test/kit/composer-pane.ts';
 import { needs } from '../../test/kit/require.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
+import { until } from '../../test/kit/until.ts';
 import { type Env, programOnPath } from '../programs.node.ts';
 import { lifeOf, startKeyOf } from './process-life.node.ts';
 import type { Pane, Session } from './session.ts';
 import { sessionOpener } from './session-opener.node.ts';
-import { attachCommand, showPane, typeInto } from './tmux.node.ts';
+import { attachCommand, finishWords, pasteWords, readPane, showPane } from './tmux.node.ts';
+
+const WORDS = 'hivebar: something waits in your inbox';
 
 const env: Env = { ...process.env, TERM: 'xterm', LC_ALL: 'C.UTF-8', TMUX: undefined, TMUX_PANE: undefined };
 const here = process.platform;
@@ -162,26 +166,36 @@ test('a click goes to the pane where the session lives; with no terminal there, 
   assert.deepEqual(pages, []);
 });
 
-test('a line is typed into a pane as it stands, with one Enter behind it; into one that is gone, nothing', async (t) => {
+test('C2 words are pasted, and Enter pressed, only while the pane is as it was seen; into one that is gone, nothing', async (t) => {
   if (noTmux(t)) return;
   using space = scratch();
-  using tmux = server(space, 't');
-  const out = space.at('typed');
-  tmux.ask(
-    'new-window',
-    '-d',
-    '-n',
-    'reads',
-    `sh -c 'IFS= read -r l; printf %s "$l" >${out}.x; mv ${out}.x ${out}; exec sleep 60'`,
+  await using tmux = await composerPane(space, 's1');
+  const { pane, runner } = tmux;
+  const shown = { view: 'composer', text: '', at: 0, status: 'idle' } as const;
+  await tmux.show(shown);
+  const empty = await readPane(pane, runner.pid, env, here);
+  assert.deepEqual(
+    [empty.cursor, empty.isInMode, empty.takesKeys, empty.hasAgentInFront],
+    [{ x: 2, y: 3 }, false, true, true],
   );
-  const pane = tmux.pane('base:reads');
-  const line = '-l $(id) ; C-c "two" 1 item';
-  await typeInto(pane, line, async () => {}, env, here);
-  while (!existsSync(out)) await sleep(10);
-  assert.equal(space.text('typed'), line);
-  const none = { ...pane, serverPid: pane.serverPid + 1 };
-  await assert.rejects(
-    typeInto(none, line, async () => {}, env, here),
-    { code: 'exec-failed' },
-  );
+  assert.equal((await readPane(pane, process.pid, env, here)).hasAgentInFront, false, 'another process');
+  assert.equal(await pasteWords(pane, WORDS, { x: 3, y: 3 }, env, here), false, 'the cursor is elsewhere');
+  tmux.ask('copy-mode', '-t', pane.pane);
+  assert.equal(await pasteWords(pane, WORDS, empty.cursor, env, here), false, 'it is scrolled back');
+  tmux.ask('copy-mode', '-q', '-t', pane.pane);
+  assert.equal(await finishWords(pane, WORDS, 'enter', empty.cursor, env, here), false, 'nothing stands there');
+  assert.equal(await pasteWords(pane, WORDS, empty.cursor, env, here), true);
+  const after = { x: 2 + WORDS.length, y: 3 };
+  while ((await readPane(pane, runner.pid, env, here)).cursor.x !== after.x) await sleep(10);
+  assert.equal(await finishWords(pane, WORDS, 'take back', after, env, here), true);
+  while ((await readPane(pane, runner.pid, env, here)).cursor.x !== 2) await sleep(10);
+  assert.equal(await pasteWords(pane, WORDS, empty.cursor, env, here), true);
+  while ((await readPane(pane, runner.pid, env, here)).cursor.x !== after.x) await sleep(10);
+  assert.equal(await finishWords(pane, WORDS, 'enter', after, env, here), true);
+  await until('the words are sent', () => tmux.did.length > 0);
+  assert.deepEqual(tmux.did, [{ sent: WORDS }]);
+  assert.equal(tmux.ask('list-buffers'), '');
+  await assert.rejects(readPane({ ...pane, serverPid: pane.serverPid + 1 }, runner.pid, env, here), {
+    code: 'exec-failed',
+  });
 });

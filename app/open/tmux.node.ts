@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import type { PaneState } from '../../core/hooks/index.ts';
+import type { Fault } from '../../core/model/index.ts';
 import { type Env, programOnPath } from '../programs.node.ts';
+import { isInFront } from './foreground.node.ts';
 import { failed } from './launch.node.ts';
 import type { Pane } from './session.ts';
 
@@ -31,23 +34,93 @@ export async function attachCommand(pane: Pane, env: Env, platform: NodeJS.Platf
   return [tmux.file, '-S', pane.socket, 'attach-session', '-t', session];
 }
 
+/** Where the cursor must still be when something is done to a pane. */
+export type At = PaneState['cursor'];
+
 /**
- * Types a line into the pane as a person would, and after `pause` the Enter: a program that reads fast typing as a paste
- * takes an Enter in it for a line end.
+ * What the pane shows now, all of one moment.
+ * @param pid the agent's process
  * @throws Fault `exec-failed`: there is no such pane any more
  */
-export async function typeInto(
+export async function readPane(pane: Pane, pid: number, env: Env, platform: NodeJS.Platform): Promise<PaneState> {
+  const tmux = tmuxFor(pane, env, platform);
+  const said = await tmux.ask([
+    'display-message',
+    '-p',
+    '-t',
+    pane.pane,
+    STATE,
+    ';',
+    'capture-pane',
+    '-p',
+    '-t',
+    pane.pane,
+  ]);
+  const [head = '', ...lines] = said.split('\n');
+  const [server, id, mode, dead, off, shared, x, y, width, tty = ''] = head.split(' ');
+  if (Number(server) !== pane.serverPid || id !== pane.pane) throw goneFault(pane);
+  return {
+    isInMode: mode !== '0',
+    takesKeys: dead !== '1' && off !== '1' && shared !== '1',
+    hasAgentInFront: isInFront(pid, tty, platform),
+    cursor: { x: Number(x), y: Number(y) },
+    width: Number(width),
+    lines,
+  };
+}
+
+const STATE =
+  '#{pid} #{pane_id} #{pane_in_mode} #{pane_dead} #{pane_input_off} #{pane_synchronized} #{cursor_x} #{cursor_y} ' +
+  '#{pane_width} #{pane_tty}';
+
+/**
+ * Pastes the words, provided that nothing moved since it was looked at: tmux itself looks again. A paste, which is no key of a
+ * menu to a program that knows one from the other. @returns whether it was done. @throws Fault `exec-failed`
+ */
+export async function pasteWords(
   pane: Pane,
-  line: string,
-  pause: () => Promise<void>,
+  words: string,
+  at: At,
   env: Env,
   platform: NodeJS.Platform,
-): Promise<void> {
+): Promise<boolean> {
+  const buffer = `hivebar-${process.pid}-${pane.pane.slice(1)}`;
   const tmux = tmuxFor(pane, env, platform);
-  await tmux.find();
-  await tmux.ask(['send-keys', '-t', pane.pane, '-l', '--', line]);
-  await pause();
-  await tmux.ask(['send-keys', '-t', pane.pane, 'Enter']);
+  const paste = `paste-buffer -p -d -b ${buffer} -t ${pane.pane} ; display-message -p done`;
+  const given = ['set-buffer', '-b', buffer, '--', words, ';'];
+  return (await tmux.ask([...given, ...when(pane, at, null, paste, `delete-buffer -b ${buffer}`)])).trim() === 'done';
+}
+
+/**
+ * Enter, or as many backspaces as `words` has characters, while they stand on the screen and the cursor is right behind them.
+ * @returns whether it was done. @throws Fault `exec-failed`
+ */
+export async function finishWords(
+  pane: Pane,
+  words: string,
+  way: 'enter' | 'take back',
+  at: At,
+  env: Env,
+  platform: NodeJS.Platform,
+): Promise<boolean> {
+  const keys = way === 'enter' ? 'Enter' : `-N ${words.length} BSpace`;
+  const press = `send-keys -t ${pane.pane} ${keys} ; display-message -p done`;
+  return (await tmuxFor(pane, env, platform).ask(when(pane, at, words, press, ''))).trim() === 'done';
+}
+
+/** One command of tmux, which does `then` only when the pane takes keys, its cursor is there and it shows `words`. */
+function when({ pane }: Pane, { x, y }: At, words: string | null, then: string, otherwise: string): readonly string[] {
+  const facts = [
+    '#{==:#{pane_in_mode}#{pane_dead}#{pane_input_off}#{pane_synchronized},0000}',
+    `#{==:#{cursor_x} #{cursor_y},${x} ${y}}`,
+  ];
+  if (words !== null) facts.push(`#{C:${words}}`);
+  const all = facts.reduce((left, right) => `#{&&:${left},${right}}`);
+  return ['if-shell', '-F', '-t', pane, all, then, ...(otherwise === '' ? [] : [otherwise])];
+}
+
+function goneFault({ pane, socket }: Pane): Fault {
+  return failed(`tmux has no pane ${pane} any more (${socket})`);
 }
 
 function tmuxFor({ socket, serverPid, pane }: Pane, env: Env, platform: NodeJS.Platform) {
@@ -74,7 +147,7 @@ function tmuxFor({ socket, serverPid, pane }: Pane, env: Env, platform: NodeJS.P
       const said = await ask(['display-message', '-p', '-t', pane, '#{pid} #{pane_id} #{session_id} #{window_id}']);
       const [pid, found, session = '', window = ''] = said.trim().split(' ');
       // A server that was started again counts its panes from the beginning.
-      if (Number(pid) !== serverPid || found !== pane) throw failed(`tmux has no pane ${pane} any more (${socket})`);
+      if (Number(pid) !== serverPid || found !== pane) throw goneFault({ socket, serverPid, pane });
       return [session, window];
     },
     /** The terminal to use: one that shows the session, else the one used last; null when the server has none. */

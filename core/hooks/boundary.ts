@@ -74,6 +74,9 @@ export function moveAt(moment: Moment): Move {
       return atStop(moment);
     case 'StopFailure':
     case 'SessionEnd':
+    case 'PermissionRequest':
+    case 'Notification':
+    case 'SubagentStop':
       return ALLOW;
   }
 }

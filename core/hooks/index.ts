@@ -22,3 +22,12 @@ export {
 } from './harness/index.ts';
 export { type Awaited, type Nudge, type Nudged, nudgeFor, nudgeText } from './nudge.ts';
 export { AT_REST, afterBlock, afterContinue, beginsTurn, type Pacing, pacedAt, pacingIn, stateOf } from './pacing.ts';
+export {
+  decideEnter,
+  decideTyping,
+  type HarnessState,
+  type PaneState,
+  readComposer,
+  TYPED_WORDS,
+  type TypingFacts,
+} from './typing.ts';

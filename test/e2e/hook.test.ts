@@ -368,8 +368,8 @@ describe('what a harness may say', () => {
     using m = hookMachine();
     await push(m, 'keep me');
     silentWith(
-      /"SubagentStop" is not known here/,
-      await m.hook('SubagentStop', {}, { ...ADA, flags: ['--event', 'Stop'] }),
+      /"TeammateIdle" is not known here/,
+      await m.hook('TeammateIdle', {}, { ...ADA, flags: ['--event', 'Stop'] }),
     );
     silentWith(/--event Teatime: is not known here/, await m.hook('Teatime', {}, ADA));
     silentWith(/--harness gemini: must be claude or codex/, await m.hook('Stop', {}, { ...ADA, harness: 'gemini' }));

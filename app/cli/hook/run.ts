@@ -7,7 +7,7 @@ import { queueDirectories } from '../../../core/inbox/queue/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { type Log, plainRandom, realClock, realRandom } from '../../../core/ports/index.ts';
 import { type Database, openDatabase, ownDirs, realDisk } from '../../../core/state/index.ts';
-import { inboxesOf, noteActivity, stamper } from '../../hook/index.ts';
+import { followPrompts, inboxesOf, noteActivity, stamper } from '../../hook/index.ts';
 import { keptSessions } from '../../open/index.ts';
 import type { Io } from '../command.ts';
 import { surroundings } from '../session-surroundings.node.ts';
@@ -38,6 +38,7 @@ const GIT_MS = 250;
 const CHECKPOINT_PAGES = 250;
 /** Events of another source that go into one frame. */
 const MOST_EVENTS = 20;
+const SAYS_PROMPTS: ReadonlySet<Turn['event']> = new Set(['PermissionRequest', 'Notification', 'SubagentStop']);
 const NOTHING_WAITS: Waiting = { items: [], told: () => {} };
 
 /**
@@ -68,6 +69,8 @@ export async function runHook(asked: HookArgs, given: Io, log: Log): Promise<voi
   const [said, flag] = isCodex ? [null, asked.persona] : [asked.persona, null];
   const persona = personaSaid(turn, io.env, said) ?? personaOf(turn, db, dirs.config, flag, log);
   if (persona === null) return;
+  followPrompts(dirs.run, persona, turn);
+  if (SAYS_PROMPTS.has(turn.event)) return; // of helpers and of one that rests too: no moment of the agent
   noteActivity(dirs.run, persona, turn.event);
   const call: Call = { asked, io, log, turn, persona, db: hurried(db, budget), ...dirs, budget };
   if (turn.event === 'SessionEnd') return ended(call);

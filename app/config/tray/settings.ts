@@ -95,6 +95,20 @@ const BRAINCLAW = {
   description: 'the brainclaw projects that are watched',
 } as const;
 
+/** How an idle agent is told that something waits, beside an address that it registered itself. */
+const NUDGE = {
+  type: 'object',
+  properties: {
+    /** Words are typed into the tmux pane of an idle Claude Code; not given: false. */
+    tmux: { type: 'boolean' },
+    /** `codex queue` for a thread that somebody runs; not given: true. */
+    codexQueue: { type: 'boolean' },
+  },
+  additionalProperties: false,
+  default: {},
+  description: 'how an idle agent is told that something waits for it',
+} as const;
+
 const TIME_OF_DAY = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' } as const;
 
 /** What opens a persona's session. `command` and `terminal` are lists of arguments, never given to a shell. */
@@ -188,6 +202,7 @@ export const SETTINGS = {
       additionalProperties: false,
       description: 'no notifications between these times of day; urgent: those of urgent mail come all the same',
     },
+    nudge: NUDGE,
     opener: OPENER,
     urlSchemes: {
       type: 'array',
@@ -223,6 +238,7 @@ export const SETTINGS = {
     'tray',
     'notifications',
     'sound',
+    'nudge',
     'opener',
     'urlSchemes',
     'iconTheme',

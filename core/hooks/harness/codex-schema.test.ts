@@ -45,6 +45,9 @@ const SCHEMAS: Readonly<Record<HookEvent, object | null>> = {
   Stop: closed(DECISION, BLOCK_SAYS_WHY),
   StopFailure: closed({}),
   SessionEnd: null,
+  PermissionRequest: closed({}),
+  Notification: null,
+  SubagentStop: closed({}),
 };
 
 const ajv = new Ajv({ strict: false });

@@ -8,6 +8,9 @@ export const HOOK_EVENTS = [
   'Stop',
   'StopFailure',
   'SessionEnd',
+  'PermissionRequest',
+  'Notification',
+  'SubagentStop',
 ] as const;
 
 export type HookEvent = (typeof HOOK_EVENTS)[number];

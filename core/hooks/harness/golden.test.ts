@@ -45,6 +45,9 @@ function stdinAt(name: string, event: HookEvent): string {
     Stop: { stop_hook_active: false, last_assistant_message: 'done' },
     StopFailure: { error: 'rate_limit', error_details: null, last_assistant_message: null },
     SessionEnd: { reason: 'exit' },
+    PermissionRequest: { tool_name: 'Write', tool_input: {}, agent_id: 'a1', agent_type: 'general-purpose' },
+    Notification: { notification_type: 'permission_prompt', message: 'Claude needs your permission' },
+    SubagentStop: { stop_hook_active: false, agent_id: 'a1', agent_type: 'general-purpose' },
   };
   return JSON.stringify({ ...common, ...more[event] });
 }

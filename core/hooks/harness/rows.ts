@@ -24,6 +24,9 @@ export const ROWS: Rows = {
   Stop: { text: 'reason', block: 'decision' },
   StopFailure: { text: 'nothing', block: 'nothing' },
   SessionEnd: { text: 'nothing', block: 'nothing' },
+  PermissionRequest: { text: 'nothing', block: 'nothing' },
+  Notification: { text: 'nothing', block: 'nothing' },
+  SubagentStop: { text: 'nothing', block: 'nothing' },
 };
 
 export function carriesBy({ text, block }: Row): Carries {

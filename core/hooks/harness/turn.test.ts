@@ -22,7 +22,7 @@ describe('what a harness says', () => {
     assert.deepEqual(claude.turn(stdin, 'SessionStart'), {
       ...{ event: 'Stop', session: 's', cwd: '/tmp', id: 't', transcript: '/tmp/t.jsonl' },
       ...{ persona: null, stopHookActive: true },
-      ...{ lastMessage: 'done', failure: null, tool: null, isSubagent: false },
+      ...{ lastMessage: 'done', failure: null, tool: null, isSubagent: false, agent: null, isAsking: false },
     });
   });
 
@@ -30,7 +30,7 @@ describe('what a harness says', () => {
     const turn = claude.turn('{"session_id": 7, "cwd": "", "stop_hook_active": "yes", "turn_id": null}', 'stop');
     assert.deepEqual(turn, {
       ...{ event: 'Stop', session: null, cwd: null, id: null, transcript: null, persona: null, stopHookActive: null },
-      ...{ lastMessage: null, failure: null, tool: null, isSubagent: false },
+      ...{ lastMessage: null, failure: null, tool: null, isSubagent: false, agent: null, isAsking: false },
     });
   });
 
@@ -52,7 +52,7 @@ describe('what a harness says', () => {
 
   test('an event that is not known is a fault that names it', () => {
     assert.match(faultOf('{}', 'Teatime'), /"Teatime"/);
-    assert.match(faultOf('{"hook_event_name": "SubagentStop"}'), /"SubagentStop"/);
+    assert.match(faultOf('{"hook_event_name": "TeammateIdle"}'), /"TeammateIdle"/);
   });
 
   test('an event is known in any spelling of its name', () => {

@@ -23,6 +23,10 @@ export interface Turn {
   readonly tool: { readonly name: string; readonly command: string | null } | null;
   /** It happens in a helper of the agent, whose context is not the persona's. */
   readonly isSubagent: boolean;
+  /** Which helper; null: the agent itself. */
+  readonly agent: string | null;
+  /** At a Notification: the agent asks its person for something, and goes on only when that is answered. */
+  readonly isAsking: boolean;
 }
 
 /** Names become files and rows: longer ones are nobody's. */
@@ -52,6 +56,8 @@ export function turnOf(harness: string, stdin: string, event: string): Turn | Fa
     failure: known === 'StopFailure' ? (error ?? 'unknown') : known === 'Stop' ? error : null,
     tool: toolIn(input),
     isSubagent: text(input.agent_id, LONGEST_NAME) !== null,
+    agent: text(input.agent_id, LONGEST_NAME),
+    isAsking: known === 'Notification' && isAsking(input),
   };
 }
 
@@ -63,6 +69,17 @@ function toolIn({ tool_name, tool_input }: Readonly<Record<string, unknown>>): T
   if (typeof command === 'string') return { name, command };
   const isArgv = Array.isArray(command) && command.every((word) => typeof word === 'string');
   return { name, command: isArgv ? command.join(' ') : null };
+}
+
+/** What Claude Code tells of an agent that rests, or of one that is done: everything else is a question. */
+const RESTS: ReadonlySet<unknown> = new Set(['idle_prompt', 'agent_completed', 'auth_success']);
+
+function isAsking({ notification_type, message }: Readonly<Record<string, unknown>>): boolean {
+  // Older versions name no type.
+  return !(
+    RESTS.has(notification_type) ||
+    (notification_type === undefined && message === 'Claude is waiting for your input')
+  );
 }
 
 function objectIn(stdin: string): Readonly<Record<string, unknown>> | null {

@@ -1,0 +1,44 @@
+import { Fault } from '../../core/model/index.ts';
+import type { Spawn } from '../../core/ports/index.ts';
+import { type Env, programOnPath } from '../programs.node.ts';
+
+/** Of hives, and for nobody else. */
+const SECRET = /TOKEN/i;
+/** Of Codex's own start and its database. */
+const WITHIN_MS = 15_000;
+/** Threads are UUIDs; what else is called a session is no argument for a command line. */
+const THREAD = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const BESIDE = ['/usr/local/bin', '/opt/homebrew/bin'];
+
+export interface QueueNeeds {
+  readonly spawn: Spawn;
+  readonly env: Env;
+  readonly os: NodeJS.Platform;
+  readonly stop: AbortSignal;
+}
+
+export const isThread = (session: string | null): session is string => session !== null && THREAD.test(session);
+
+/** Queues a message for a thread of Codex, which its server hands on between two turns. @throws Fault `exec-failed` */
+export async function queueMessage(
+  { spawn, env, os, stop }: QueueNeeds,
+  thread: string,
+  home: string,
+  message: string,
+): Promise<void> {
+  const file = programOnPath('codex', env, os, BESIDE);
+  if (file === null) throw failed('codex is not on PATH of the tray process');
+  const own: Record<string, string> = { CODEX_HOME: home };
+  for (const [name, value] of Object.entries(env))
+    if (value !== undefined && !SECRET.test(name) && name !== 'CODEX_HOME') own[name] = value;
+  const args = ['queue', '--thread', thread, '--message', message];
+  const ended = await spawn.run({ file, args, env: own, timeoutMs: WITHIN_MS }, stop);
+  if (ended.is === 'exited' && ended.code === 0) return;
+  throw failed(
+    `codex queue: ${ended.is === 'exited' ? ended.stderr.trim().slice(-200) || `exit ${ended.code}` : ended.is}`,
+  );
+}
+
+function failed(what: string): Fault {
+  return new Fault('exec-failed', what, { is: 'machine', key: 'codex' });
+}
