@@ -23,7 +23,15 @@ import {
 const NONE = [0, 0, 0, 0, 0] as const;
 const turn = (given: Partial<Turn> = {}): Turn => ({
   ...{ event: 'Stop', session: 's', cwd: '/tmp', id: null, persona: null, stopHookActive: null },
-  ...{ transcript: null, lastMessage: null, failure: null, tool: null, isSubagent: false, agent: null, isAsking: false },
+  ...{
+    transcript: null,
+    lastMessage: null,
+    failure: null,
+    tool: null,
+    isSubagent: false,
+    agent: null,
+    isAsking: false,
+  },
   ...given,
 });
 const moment = (given: Partial<Moment> = {}): Moment => ({

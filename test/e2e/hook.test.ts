@@ -218,13 +218,16 @@ describe('one agent and its hooks', () => {
         readonly hookSpecificOutput: { readonly permissionDecision: string; readonly permissionDecisionReason: string };
       };
       assert.equal(hookSpecificOutput.permissionDecision, 'deny', `call ${call}`);
-      assert.equal(hookSpecificOutput.permissionDecisionReason, 'hivebar: not yet. freeze: nothing runs today');
+      assert.equal(
+        hookSpecificOutput.permissionDecisionReason,
+        'This tool call is held by Hivebar: freeze: nothing runs today',
+      );
     }
     passed(await m.hook('PreToolUse', { tool_name: 'Bash', tool_input: { command: 'hivebar gate mark freeze' } }, ADA));
     await m.hivebar([...register, '--tool', 'Bash', '--command', 'git push', '--description', 'ask first']);
     passed(await m.hook('PreToolUse', { tool_name: 'Read' }, ADA));
     passed(await m.hook('PreToolUse', { tool_name: 'Bash', tool_input: { command: 'git status' } }, ADA));
-    assert.match((await m.hook('PreToolUse', push, ADA)).stdout, /not yet\. freeze: ask first"/);
+    assert.match((await m.hook('PreToolUse', push, ADA)).stdout, /held by Hivebar: freeze: ask first"/);
     const removed = await m.hivebar(['gate', 'remove', 'freeze', '--persona', 'ada']);
     assert.deepEqual([removed.code, removed.stdout], [0, 'ada: freeze is removed\n']);
     passed(await m.hook('PreToolUse', push, ADA));
