@@ -44,15 +44,17 @@ export function gardenOf({ garden, contentChars }: Settings, machine: Machine): 
       identity: ({ address }) => [GARDEN, address, places.sessions, places.mailbox],
       named: source.named,
       holdMs: null,
-      ...{ isLocal: false, isHere: true, tellsAll: true },
+      ...{ isLocal: false, isHere: true, tellsAll: garden.backfill === true },
       ...(isNamed ? {} : { appears: (signal: AbortSignal) => appears(places, machine, signal) }),
     },
   };
 }
 
 /** A machine without a garden has none on its board. */
-async function appears({ sessions }: Places, { disk, clock }: Machine, signal: AbortSignal): Promise<void> {
+async function appears({ sessions }: Places, { disk, clock }: Machine, signal: AbortSignal): Promise<'there' | 'came'> {
+  if (isThere()) return 'there';
   while (!signal.aborted && !isThere()) await clock.sleep(APPEARS_EVERY_MS, signal);
+  return 'came';
 
   /** What can not be looked at is there, and its trouble is shown. */
   function isThere(): boolean {

@@ -36,10 +36,16 @@ export interface WatchedHive {
   readonly isLocal: boolean;
   /** In this process or on this disk: asking it takes no connection. Its identities name the address second. */
   readonly isHere: boolean;
-  /** Of a persona that was never watched everything is news: nothing in its inbox was told by anybody before. */
+  /**
+   * The first poll of a persona delivers its whole inbox, where a setting says so. Else it is a baseline: counted, and not
+   * delivered. The local hive has no mail from before Hivebar, so there it is always so.
+   */
   readonly tellsAll: boolean;
-  /** Resolves as soon as there is something to watch, or when the signal aborts. Absent: there is. */
-  appears?(signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves as soon as there is something to watch, or when the signal aborts. `came`: it was not there before, so all of it
+   * came while Hivebar was running, and is news. Absent: there is.
+   */
+  appears?(signal: AbortSignal): Promise<'there' | 'came'>;
 }
 
 /** Prefixes of every source beside the primary hive: a bare name may not begin with one. */

@@ -53,6 +53,7 @@ export function prismOf(
       ...{ isLocal: false, isHere: true, tellsAll: false },
       async appears(signal) {
         while (!signal.aborted && !hasSome()) await clock.sleep(APPEARS_EVERY_MS, signal);
+        return 'there'; // its daemons have counts only
       },
     },
   };

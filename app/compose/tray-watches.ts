@@ -92,7 +92,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     alarms.put(fact);
   };
   // Met before: what is not known of it came to be while we were away, and is news.
-  const isKnown = hive.tellsAll || [...options.kept.values()].some((kept) => sameHive(kept.identity, hive));
+  let isKnown = hive.tellsAll || [...options.kept.values()].some((kept) => sameHive(kept.identity, hive));
   let listed = false;
   /** Cuts the wait for the directory: with the next gap, and when a person asks. */
   let patience = new AbortController();
@@ -269,7 +269,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       addresses.clear();
     },
     async run() {
-      await hive.appears?.(machine.stop);
+      if ((await hive.appears?.(machine.stop)) === 'came') isKnown = true;
       if (machine.stop.aborted) return;
       const now = await directory();
       // Personas we kept a position of are watched although the hive is down: else nobody would see that it is. Where

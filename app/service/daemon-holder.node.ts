@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import type { DaemonPlaces } from '../../core/link/index.ts';
+import { Fault } from '../../core/model/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
-import { type Disk, isLocked, readText } from '../../core/state/index.ts';
+import { type Disk, isLocked, lockFile, readText } from '../../core/state/index.ts';
 import { lifeOf, startKeyOf } from '../open/index.ts';
 
 /** What has to end, and how it is made to. */
@@ -13,12 +14,21 @@ export interface Target {
 
 type Places = Pick<DaemonPlaces, 'locked' | 'pid'>;
 
-/** Whether a process is this daemon now. The lock of a process goes when it does, however it goes. */
-export function isHeld(disk: Disk, { locked, pid }: Places): boolean {
+/**
+ * Whether a process is this daemon now. The lock of a process goes when it does, however it goes; a process number that was
+ * written down proves nothing, since another process may have it by now.
+ */
+export function isHeld(disk: Disk, { locked }: Pick<Places, 'locked'>): boolean {
   if (process.platform !== 'win32') return isLocked(disk, `${locked}.lock`);
-  // No lock can be looked at there without taking it: what a daemon wrote down is removed when it ends well. Not run there.
-  const number = numberIn(pid);
-  return number !== null && lifeOf({ pid: number, startKey: null }, process.platform) !== 'gone';
+  // There a lock can only be looked at by taking it. A daemon that starts at this moment asks more than once.
+  if (disk.files.lstat(`${locked}.lock`) === null) return false;
+  try {
+    lockFile(disk, locked)[Symbol.dispose]();
+    return false;
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'lock-held') return true;
+    throw error;
+  }
 }
 
 /**

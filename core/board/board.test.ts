@@ -122,7 +122,23 @@ test('mail counts as an event only when it was told, not when it was seen', () =
   assert.equal(only(board.snapshot()).lastMailAt, 9);
 });
 
-test('the time of mail is the one of its line, whenever the sink took it', () => {
+test('A10 the time of the last mail is the message’s own, and never after the moment it was delivered', () => {
+  const delivered = mail('ada', 9, 41, 42) as Extract<Fact, { is: 'told' }>;
+  const at = Date.UTC(2026, 10, 29, 12);
+  const written = (...times: readonly (string | null)[]): number | null => {
+    const events = delivered.events.slice(0, times.length).map((event, i) => {
+      return { ...event, ts: isoOf(at), created: times[i] ?? null } as (typeof delivered.events)[number];
+    });
+    return only(boardOf(join('ada'), { ...delivered, events }).snapshot()).lastMailAt;
+  };
+  assert.equal(written('2026-01-02T03:04:05.006Z'), Date.UTC(2026, 0, 2, 3, 4, 5, 6));
+  assert.equal(written('2026-01-02T03:04:05'), Date.UTC(2026, 0, 2, 3, 4, 5));
+  assert.equal(written('2026-01-02T03:04:05.500+09:00'), Date.UTC(2026, 0, 1, 18, 4, 5, 500));
+  assert.equal(written('2026-01-02T03:04:05Z', '2025-01-02T03:04:05Z'), Date.UTC(2026, 0, 2, 3, 4, 5));
+  for (const none of ['2027-01-01T00:00:00Z', 'yesterday', '', null]) assert.equal(written(none), at, String(none));
+});
+
+test('the time of mail that does not say its own is the one of its line, whenever the sink took it', () => {
   const board = boardOf(join('ada'));
   board.put({ ...(mail('ada', 9, 41) as Extract<Fact, { is: 'told' }>), at: 12 });
   assert.equal(only(board.snapshot()).lastMailAt, 9);
@@ -438,9 +454,9 @@ function pictureOf(snapshot: Snapshot): string {
 test('the newest five messages stay on the board, newest first; what a former run told is shown but is no news', () => {
   const board = boardOf(join('ada'));
   const recalled = mail('ada', 1, 1, 2) as Extract<Fact, { is: 'told' }>;
-  const events = recalled.events.map((event) => ({ ...event, ts: '2026-11-01T00:00:00.000000+00:00' }));
+  const events = recalled.events.map((event) => ({ ...event, ts: isoOf(3) }));
   board.put({ ...recalled, events, is: 'recalled' });
-  assert.deepEqual(only(board.snapshot()).lastMailAt, Date.UTC(2026, 10, 1));
+  assert.deepEqual(only(board.snapshot()).lastMailAt, 3);
   assert.equal(only(board.snapshot()).lastEventId, null);
   board.put(mail('ada', 5, 3, 4, 5, 6));
   const { latest, lastMailAt } = only(board.snapshot());

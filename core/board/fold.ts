@@ -4,6 +4,7 @@ import {
   type Instant,
   instantOfIso,
   type PersonaId,
+  parseTimestamp,
   type Reach,
   type SourceId,
   standing,
@@ -345,8 +346,7 @@ function waiting(cell: PersonaCell, now: Partial<Pick<PersonaCell, 'held' | 'beh
 }
 
 /**
- * Whatever the sink took, it takes again: nothing is held any more, also when there was nothing to take. The time of mail
- * is the one of its line, so that a restart does not change it.
+ * Whatever the sink took, it takes again: nothing is held any more, also when there was nothing to take.
  */
 function told(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCell {
   const last = fact.events.at(-1);
@@ -356,16 +356,31 @@ function told(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCe
     ...letters(cell, fact.events),
     cursor: mail?.id ?? cell.shown.cursor,
     lastEventId: last?.event_id ?? cell.shown.lastEventId,
-    lastMailAt: mail === undefined ? cell.shown.lastMailAt : instantOfIso(mail.ts),
+    lastMailAt: newestMail(fact.events, cell.shown.lastMailAt),
   };
   return waiting({ ...cell, shown }, { held: null });
 }
 
 /** Before this run's own news: what was told since stays in front. */
 function recalled(cell: PersonaCell, fact: Extract<Fact, { is: 'recalled' }>): PersonaCell {
-  const last = fact.events.findLast(isMail);
-  if (last === undefined || cell.shown.latest.length > 0) return cell;
-  return { ...cell, shown: { ...cell.shown, ...letters(cell, fact.events), lastMailAt: instantOfIso(last.ts) } };
+  if (!fact.events.some(isMail) || cell.shown.latest.length > 0) return cell;
+  return {
+    ...cell,
+    shown: { ...cell.shown, ...letters(cell, fact.events), lastMailAt: newestMail(fact.events, null) },
+  };
+}
+
+/** When the newest message was written. A sender's clock may be ahead: no message is newer than the moment it was delivered. */
+function newestMail(events: readonly Event[], before: Instant | null): Instant | null {
+  let newest = before;
+  for (const event of events) {
+    if (!isMail(event)) continue;
+    const delivered = instantOfIso(event.ts);
+    const written = event.created === null ? null : parseTimestamp(event.created);
+    const at = written === null || delivered === null ? (written ?? delivered) : Math.min(written, delivered);
+    if (at !== null && (newest === null || at > newest)) newest = at;
+  }
+  return newest;
 }
 
 function letters(cell: PersonaCell, events: readonly Event[]): Pick<PersonaView, 'latest'> {

@@ -33,9 +33,12 @@ export interface DaemonPlaces {
   /** A socket in `runtime`, on Windows a named pipe. */
   readonly socket: string;
   readonly token: string;
-  /** What is locked; the lock is beside it, in `daemon.lock`. */
+  /**
+   * What is locked; the lock is beside it, in `NAME.lock`. Not in `runtime`: whoever removes that directory, as systemd does
+   * and `daemon destroy`, must not remove the lock of a process that lives, nor hold a file of it open.
+   */
   readonly locked: string;
-  /** The number of the process that holds the lock: believed only while it is held. */
+  /** The number of the process that holds the lock, beside the lock: believed only while that is held. */
   readonly pid: string;
   readonly metrics: string;
   readonly log: string;
@@ -99,8 +102,8 @@ export function daemonPlaces(daemon: DaemonName, around: DaemonSurroundings): Da
     observeToken: path.join(dir, 'observe.token'),
     actToken: path.join(dir, 'act.token'),
     token: path.join(runtime, 'ctl.token'),
-    locked: path.join(runtime, 'daemon'),
-    pid: path.join(runtime, 'daemon.pid'),
+    locked: runtime,
+    pid: `${runtime}.pid`,
     metrics: path.join(runtime, 'metrics.prom'),
     log: path.join(runtime, 'log'),
     activity: path.join(runtime, 'activity'),

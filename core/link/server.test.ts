@@ -234,7 +234,7 @@ describe('one daemon of a name', () => {
     await wire.lines(1);
     await link[Symbol.asyncDispose]();
     await wire.over();
-    assert.deepEqual(fs.readdirSync(places.runtime), ['daemon.lock']);
+    assert.deepEqual(fs.readdirSync(places.runtime), []);
     await using _ = await linkIn(at.dir, notingHandlers().handlers);
   });
 

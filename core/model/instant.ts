@@ -28,6 +28,19 @@ export function instantOfIso(text: string): Instant | null {
   return Date.UTC(year, month - 1, day, hour, minute, second) + micros / 1000;
 }
 
+const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d{1,9})?(?:Z|([+-])(\d\d):?(\d\d))?$/i;
+
+/** The instant of an ISO 8601 timestamp as sources write it; without an offset it is UTC. Null for any other text. */
+export function parseTimestamp(text: string): Instant | null {
+  const found = TIMESTAMP.exec(text.trim());
+  if (found === null) return null;
+  const [, , , , , , , fraction, sign] = found;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found.slice(1, 7).map(Number);
+  const offset = (Number(found[9] ?? 0) * 60 + Number(found[10] ?? 0)) * 60_000 * (sign === '-' ? -1 : 1);
+  const at = Date.UTC(year, month - 1, day, hour, minute, second) + Number(`0${fraction ?? ''}`) * 1000 - offset;
+  return Number.isFinite(at) ? at : null;
+}
+
 /** Days since 1970-01-01 to a calendar date; eras of 400 years of 146,097 days, years that begin in March. */
 function civil(days: number): { year: number; month: number; day: number } {
   const shifted = days + 719_468;

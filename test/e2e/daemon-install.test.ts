@@ -159,6 +159,36 @@ describe('hivebar daemon install', () => {
     assert.deepEqual([systemd.said, existsSync(join(home.dir, 'daemons', 'acme-ada', 'daemon.json'))], [[], false]);
   });
 
+  test('D4 a UUID in the name of a unit is refused, the way out is named, and it works', async () => {
+    using home = daemonHome();
+    const systemd = system(home);
+    const uuid = '0B9F8C3E-4d5a-4b6c-9d7e-8f9a0b1c2d3e';
+    const install = (tenant: string, identity: string, ...more: readonly string[]) =>
+      hivebar(home, systemd, [
+        'install',
+        '--tenant',
+        tenant,
+        '--identity',
+        identity,
+        '--project',
+        home.project,
+        ...more,
+      ]);
+    for (const [tenant, identity] of [
+      ['acme', uuid],
+      ['acme', uuid.replaceAll('-', '')],
+      ['acme', `ada-${uuid}`],
+      [uuid.toLowerCase(), 'ada'],
+    ] as const) {
+      const refused = await install(tenant, identity);
+      assert.equal(refused.code, 2, refused.stdout);
+      assert.match(refused.stderr, tenant === 'acme' ? /--identity ada --persona '.*'/ : /as --tenant acme/);
+    }
+    assert.deepEqual([systemd.said, existsSync(join(home.dir, 'daemons'))], [[], false]);
+    await install('acme', 'ada', '--persona', uuid);
+    assert.deepEqual([configAt(home.places('ada')).identity, configAt(home.places('ada')).address], ['ada', uuid]);
+  });
+
   test('a socket path that is too long is said before anything is written', async () => {
     using home = daemonHome();
     const systemd = system(home);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startKeyOf } from '../../app/open/index.ts';
@@ -145,6 +145,37 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     }
     await goOn([cy]);
     assert.ok(existsSync(cy.places.config) && the.systemd.unit(unitOf('cy')) !== null);
+  });
+
+  test('G8 given its directory is removed while it runs, nobody else starts and destroy ends it; a reused number is nobody', {
+    timeout: 60_000,
+  }, async () => {
+    await using the = await scene();
+    const ada = await the.daemon('ada');
+    const { places } = ada;
+    rmSync(places.runtime, { recursive: true });
+    const second = await the.home.spawn({ tenant: 'acme', identity: 'ada' }).ended();
+    assert.deepEqual([second.code, existsSync(places.socket)], [0, false], 'it runs already');
+    const life = async (): Promise<unknown> => {
+      const { stdout } = await the.hivebar('list', '--json');
+      return (JSON.parse(stdout) as readonly { readonly life: string }[])[0]?.life;
+    };
+    assert.equal(await life(), 'silent');
+    assert.equal((await the.hivebar('wrap', 'acme-ada')).code, 0);
+    assert.equal(await life(), 'paused');
+    // Killed, and its number is that of a stranger by now.
+    mkdirSync(places.runtime, { recursive: true, mode: 0o700 });
+    const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });
+    try {
+      writeFileSync(places.pid, `${stranger.pid}\n`, { mode: 0o600 });
+      assert.equal(await life(), 'paused');
+      const destroyed = await the.hivebar('destroy', 'acme-ada');
+      assert.equal(destroyed.code, 0, destroyed.stderr);
+      assert.deepEqual([places.dir, places.runtime, places.pid, `${places.locked}.lock`].filter(existsSync), []);
+      assert.deepEqual([stranger.exitCode, stranger.signalCode], [null, null]);
+    } finally {
+      stranger.kill('SIGKILL');
+    }
   });
 
   test('one that does not end when it is asked is terminated, and not killed', { timeout: 60_000 }, async () => {

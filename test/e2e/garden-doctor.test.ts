@@ -59,12 +59,30 @@ describe('the doctor', () => {
     using store = garden();
     const run = gardenCli(store);
     await run(['record', 'upsert', '--backend', 'claude-code', '--session', 'a']);
-    await run(['record', 'upsert', '--backend', 'pi', '--session', 'b', '--schema', '3']);
+    await run(['record', 'upsert', '--backend', 'pi', '--session', 'b']);
     const { code, out, err } = await run(['doctor']);
     assert.deepEqual([code, out, err], [0, '2 citizens, no defect\n', '']);
     const nowhere = await run(['doctor'], { store: store.at('nowhere') });
     assert.deepEqual([nowhere.code, nowhere.out], [0, '0 citizens, no defect\n']);
     assert.match(nowhere.err, /there is no store yet/);
+  });
+
+  test('D1 names a store with records of both generations, and what upsert refuses to write into it', async () => {
+    using store = garden();
+    const run = gardenCli(store);
+    const upsert = (session: string, ...more: readonly string[]) =>
+      run(['record', 'upsert', '--backend', 'codex', '--session', session, ...more]);
+    await upsert('later', '--schema', '3');
+    const plain = await upsert('plain', '--json');
+    assert.equal(plain.json<{ citizen: { schemaVersion: number } }>().citizen.schemaVersion, 3);
+    assert.equal((await run(['doctor'])).code, 0);
+    const refused = await upsert('earlier', '--schema', '2');
+    assert.equal(refused.code, 1);
+    assert.match(refused.err, /meta-sessions holds v3 records, .*leave --schema out/);
+    assert.equal((await upsert('earlier', '--schema', '2', '--force')).code, 0);
+    const doctor = await run(['doctor']);
+    assert.equal(doctor.code, 1);
+    assert.match(doctor.out, /^defect {2}meta-sessions: holds records of both generations \(2 of v3, 1 of v1 and v2\)/);
   });
 
   test('ends with 2 for a command line that is wrong', async () => {

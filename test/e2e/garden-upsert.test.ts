@@ -136,12 +136,21 @@ describe('garden check 7: record upsert', () => {
     using v3 = garden('store-v3');
     const session = '11111111-1111-4111-8111-111111111111';
     const before = v3.tree();
-    const down = await gardenCli(v3)(['record', 'upsert', '--backend', 'claude-code', '--session', session]);
+    const down = await gardenCli(v3)([
+      'record',
+      'upsert',
+      '--backend',
+      'claude-code',
+      '--session',
+      session,
+      '--schema',
+      '2',
+    ]);
     assert.equal(down.code, 1);
     assert.match(down.err, /is a v3 meta-record, which is never rewritten as v2/);
     assert.deepEqual(v3.tree(), before);
     using store = garden('store');
-    const child = ['--backend', 'pi', '--session', 'pi-78', '--schema', '3'];
+    const child = ['--backend', 'pi', '--session', 'pi-78', '--schema', '3', '--force'];
     const up = await gardenCli(store)(['record', 'upsert', ...child]);
     assert.equal(up.code, 1);
     assert.match(up.err, /has no parentGardenId and no isEntwurf/);

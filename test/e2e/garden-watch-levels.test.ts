@@ -3,6 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { enqueue, upsert } from '../../core/sources/garden/index.ts';
+import { stemOf } from '../../core/state/index.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
 import { EXPECTED, fillLiveMarkers, garden, handAt, idOf } from '../kit/garden-store.ts';
 import { gardenHome, personaOf, sleeper, toldOf } from '../kit/garden-watch.ts';
@@ -43,21 +44,37 @@ test('garden check 2: every citizen is a persona with what waits for it; what is
   assert.deepEqual(store.tree(), before);
 });
 
-test('what waited before the first start is told once, with numbers from 1 on; what was read is not', async () => {
+test('A10 what waited before the first start is counted and not told; what comes then is, with the numbers after it', async () => {
   using store = garden('store');
   using home = gardenHome(store);
   await using tray = await home.start();
   const mixed = idOf('cc-mixed');
-  await until('three messages', () => toldOf(home, mixed).length >= 3);
-  const stems = EXPECTED.citizens['cc-mixed']?.mailboxFiles?.flatMap(
-    (file) => /^(.*)\.msg(\.delivered)?$/.exec(file)?.[1] ?? [],
-  );
+  const shown = await tray.persona(personaOf(mixed), ({ unread }) => unread === 3);
+  assert.equal(shown.lastMailAt, null);
+  const kinds = (): readonly string[] => home.events(stemOf(personaOf(mixed))).map(({ event }) => event);
+  await until('the baseline', () => kinds().includes('armed'));
+  assert.deepEqual(kinds(), ['baseline_skipped', 'armed']);
+  const { stem } = enqueue(handAt({ now: '2026-06-15T00:00:00.000Z' }), store.places, mixed, 'hello\n');
+  await until('it', () => toldOf(home, mixed).length > 0);
+  assert.deepEqual(toldOf(home, mixed), [`new 4 ${stem}`]);
+  const after = await tray.persona(personaOf(mixed), ({ unread }) => unread === 4);
+  assert.equal(after.lastMailAt, '2026-06-15T00:00:00.000000+00:00');
+});
+
+test('A10 with garden.backfill what waited before the first start is told once, with numbers from 1 on', async () => {
+  using store = garden('store');
+  using home = gardenHome(store, { garden: { is: 'auto', store: store.store, backfill: true } });
+  await using tray = await home.start();
+  const mixed = idOf('cc-mixed');
+  const files = EXPECTED.citizens['cc-mixed']?.mailboxFiles ?? [];
+  const stems = files.flatMap((file) => /^(.*)\.msg(\.delivered)?(\.read)?$/.exec(file)?.[1] ?? []);
+  await until('four messages', () => toldOf(home, mixed).length >= 4);
   assert.deepEqual(
     toldOf(home, mixed),
-    stems?.map((stem, i) => `new ${i + 1} ${stem}`),
+    stems.map((stem, i) => `new ${i + 1} ${stem}`),
   );
-  await tray.persona(personaOf(idOf('cc-read')), ({ unread }) => unread === 0);
-  assert.deepEqual(toldOf(home, idOf('cc-read')), []);
+  const { lastMailAt } = await tray.persona(personaOf(mixed), ({ unread }) => unread === 3);
+  assert.match(lastMailAt ?? '', /^2026-06-14T/);
 });
 
 test('garden check 6: agents live, are gone or unknown by their markers, and one that ends is gone within one poll', async (t) => {
@@ -116,6 +133,10 @@ test('a garden that appears is watched from then on, under the variables of eith
   const { record } = upsert(handAt(), store.places, { backend: 'codex', nativeSessionId: 'n', cwd: '/fields/river' });
   enqueue(handAt(), store.places, record.gardenId, 'hello\n');
   const shown = await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 1);
+  await until(
+    'its first message, which came while it was watched for',
+    () => toldOf(home, record.gardenId).length === 1,
+  );
   assert.deepEqual([shown.label, shown.source, shown.agent], ['codex · river', 'garden', 'unknown']);
 });
 

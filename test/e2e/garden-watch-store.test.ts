@@ -16,6 +16,7 @@ import { until } from '../kit/until.ts';
 
 const WRITER = fileURLToPath(import.meta.resolve('../kit/garden-writer.ts'));
 const FAST = { pollSeconds: 1 };
+const backfill = (store: Garden): object => ({ garden: { is: 'auto', store: store.store, backfill: true } });
 const never = new AbortController().signal;
 
 type Did = readonly [what: 'sent' | 'rang' | 'read', gardenId: string, stem: string];
@@ -45,7 +46,7 @@ test('garden check 3: while others send, ring and read, the watcher changes noth
   if (needs(t, spawnSync('strace', ['-V']).status === 0 ? null : 'strace: apt-get install strace')) return;
   using store = garden('store');
   // What is read before it is seen is told too: the others wait for nobody.
-  using home = gardenHome(store, { ...FAST, garden: { is: 'auto', store: store.store, backfill: true } });
+  using home = gardenHome(store, { ...FAST, ...backfill(store) });
   const citizens = [idOf('cc-never-armed'), idOf('cc-armed-empty'), idOf('codex-plain')];
   const before = store.tree();
   await using tray = await home.start();
@@ -100,18 +101,18 @@ test('garden check 3: while others send, ring and read, the watcher changes noth
 
 test('garden check 8: a fresh cut takes the personas away, with one gone for each message; a new record is a persona within one poll', async () => {
   using store = garden('store');
-  using home = gardenHome(store, FAST);
+  using home = gardenHome(store, { ...FAST, ...backfill(store) });
   await using tray = await home.start();
   await tray.until('all citizens', ({ personas, totals }) => personas.length === 18 && totals.unread === 7);
   const mixed = idOf('cc-mixed');
-  await until('its mail', () => toldOf(home, mixed).length === 3);
+  await until('its mail', () => toldOf(home, mixed).length === 4);
   const { sessions } = store.places;
   renameSync(sessions, `${sessions}.archive-x`);
   mkdirSync(sessions);
   await tray.until('nobody', ({ personas }) => personas.length === 0);
-  const wasNew = toldOf(home, mixed).slice(0, 3);
+  const wasNew = toldOf(home, mixed).slice(0, 4);
   assert.deepEqual(
-    toldOf(home, mixed).slice(3),
+    toldOf(home, mixed).slice(4),
     wasNew.map((line) => line.replace('new', 'gone')),
   );
   const { record } = upsert(handAt(), store.places, {
@@ -129,8 +130,8 @@ test('garden check 8: a fresh cut takes the personas away, with one gone for eac
   renameSync(`${sessions}.archive-x`, sessions);
   await tray.until('all citizens', ({ personas, totals }) => personas.length === 18 && totals.unread === 7);
   enqueue(handAt(), store.places, mixed, 'later\n');
-  await until('what came since', () => toldOf(home, mixed).length === 7);
-  assert.match(toldOf(home, mixed).at(-1) ?? '', /^new 4 /);
+  await until('what came since', () => toldOf(home, mixed).length === 9);
+  assert.match(toldOf(home, mixed).at(-1) ?? '', /^new 5 /);
   const ids = mailOf(home, mixed).map(({ event_id: id }) => id);
   assert.equal(new Set(ids).size, ids.length);
 });
@@ -186,10 +187,10 @@ test('both directories renamed away and made anew, and a parent too: watched all
 
 test('a record that breaks takes its persona away without a word; mended, the watch goes on where it was', async () => {
   using store = garden('store');
-  using home = gardenHome(store, FAST);
+  using home = gardenHome(store, { ...FAST, ...backfill(store) });
   await using tray = await home.start();
   const mixed = idOf('cc-mixed');
-  await until('its mail', () => toldOf(home, mixed).length === 3);
+  await until('its mail', () => toldOf(home, mixed).length === 4);
   const path = join(store.places.sessions, `${mixed}.meta.json`);
   const good = readFileSync(path);
   const put = (text: string | Buffer): void => {
@@ -206,8 +207,8 @@ test('a record that breaks takes its persona away without a word; mended, the wa
   );
   put(good);
   await tray.persona(personaOf(mixed), ({ unread }) => unread === 4);
-  await until('the late one', () => toldOf(home, mixed).length === 4);
-  assert.match(toldOf(home, mixed)[3] ?? '', /^new 4 2026-06-15T/);
+  await until('the late one', () => toldOf(home, mixed).length === 5);
+  assert.match(toldOf(home, mixed)[4] ?? '', /^new 5 2026-06-15T/);
 });
 
 /** A directory of records in which this citizen is one. */
@@ -219,7 +220,7 @@ function copyOf(store: Garden, gardenId: string, record: Buffer): string {
 
 test('what goes while nobody watches is told once at the next start', async () => {
   using store = garden('store');
-  using home = gardenHome(store);
+  using home = gardenHome(store, backfill(store));
   const delivered = idOf('cc-delivered');
   {
     await using tray = await home.start();
@@ -240,7 +241,7 @@ test('what goes while nobody watches is told once at the next start', async () =
 
 test('killed again and again while messages arrive: each stem is told once, and its changes have its id', async () => {
   using store = garden('store');
-  using home = gardenHome(store, FAST);
+  using home = gardenHome(store, { ...FAST, ...backfill(store) });
   const citizens = [idOf('cc-never-armed'), idOf('codex-plain')];
   let isWriting = true;
   const writing = write(store, [40, 120, 10, 0], citizens).finally(() => {

@@ -81,7 +81,18 @@ function must(flag: string, value: string | undefined): string {
   return value;
 }
 
+/** With and without hyphens, alone or in a longer name. */
+const UUID = /[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i;
+
+/** Its name is read in the journal, in launchctl and in the Event Viewer, where nobody can read a UUID (SPEC-070). */
 function slug(flag: string, text: string): string {
+  if (UUID.test(text))
+    throw new Error(
+      `--${flag} ${text}: a UUID is no name for a unit, since nobody can read it in a log; give a short name, ` +
+        (flag === 'identity'
+          ? `as --identity ada --persona '${text}', which watches the same persona`
+          : 'as --tenant acme'),
+    );
   const made = isSlug(text) ? text : slugOf(text);
   if (isSlug(made)) return made;
   throw new Error(

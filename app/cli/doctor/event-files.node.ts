@@ -43,6 +43,13 @@ function ending(path: string): EventFileSeen['file'] {
   }
 }
 
+/** As it is, not as JSON spells it: a persona's name may hold a backslash or a quote. */
 function idOf(line: string | undefined): string | null {
-  return /"event_id": "((?:[^"\\]|\\.)*)"/.exec(line ?? '')?.[1] ?? null;
+  const spelled = /"event_id": ("(?:[^"\\]|\\.)*")/.exec(line ?? '')?.[1];
+  if (spelled === undefined) return null;
+  try {
+    return JSON.parse(spelled) as string;
+  } catch {
+    return null; // no line of ours
+  }
 }

@@ -50,7 +50,7 @@ const CLEARS = ['no-model', 'no-transcript', 'no-parent', 'no-entwurf'] as const
 const TAKES = {
   'record upsert': takes(
     ['backend', 'session'],
-    ['cwd', 'model', 'transcript', 'parent', 'entwurf', ...CLEARS, 'schema'],
+    ['cwd', 'model', 'transcript', 'parent', 'entwurf', ...CLEARS, 'schema', 'force'],
   ),
   'record get': takes(['id']),
   'record list': takes([], ['seed-compat']),

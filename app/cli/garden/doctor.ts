@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { Fault } from '../../../core/model/index.ts';
-import { type Defect, driftIn, readCapabilities } from '../../../core/sources/garden/index.ts';
+import { type Defect, driftIn, findMixedGenerations, readCapabilities } from '../../../core/sources/garden/index.ts';
 import { printable } from '../../printable.ts';
 import { surroundings } from '../session-surroundings.node.ts';
 import type { GardenArgs } from './args.ts';
@@ -34,7 +34,9 @@ function report(ground: Ground, view: View, markers: Markers, ofRegistry: readon
     ...below(places.receivers, [...markers.receiverErrors, ...implausible(markers.receivers)]),
     ...below(places.senders, [...markers.senderErrors, ...implausible(markers.senders)]),
   ].filter(({ filename }) => !known.has(filename));
-  const defects = [...view.defects, ...ofMarkers, ...ofRegistry];
+  const mixed = findMixedGenerations(view.citizens.map(({ record }) => record));
+  const ofStore = mixed === null ? [] : [{ ...mixed, filename: basename(places.sessions) }];
+  const defects = [...ofStore, ...view.defects, ...ofMarkers, ...ofRegistry];
   const notes = [
     ...view.strays,
     ...below(places.mailbox, noDrain(view)),

@@ -28,9 +28,11 @@ const LOCK_WAIT_MS = 10_000;
 export function upsertRecord({ flags }: GardenArgs, ground: Ground): number {
   const { io, places, hand } = ground;
   const input = inputOf(flags);
-  const schema = schemaOf(flags.schema ?? '2');
+  const schema = flags.schema === undefined ? null : schemaOf(flags.schema);
   const locks = join(ownDirs({ ...io.env }).state, 'garden');
-  const done = alone(hand.disk, locks, places, LOCK_WAIT_MS, () => upsert(hand, places, input, schema));
+  const done = alone(hand.disk, locks, places, LOCK_WAIT_MS, () =>
+    upsert(hand, places, input, schema, flags.force === true),
+  );
   if (done.is === 'held') {
     complain(ground, `another upsert is at work on this store for over ${LOCK_WAIT_MS / 1000} s: nothing was written`);
     return 1;

@@ -62,7 +62,7 @@ const GARDEN = {
     is: { enum: ['auto', 'off'] },
     /** The agent directory; not given: as the environment says, else `~/.pi/agent`. */
     store: { type: 'string', minLength: 1 },
-    /** Messages that are read when they are first seen are told all the same. */
+    /** What is there at the first start, and messages that are read when they are first seen, are told all the same. */
     backfill: { type: 'boolean' },
   },
   required: ['is'],

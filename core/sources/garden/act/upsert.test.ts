@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EXPECTED, EXPECTED_V3, type Garden, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
-import { identityOf, KEYS_V3, readReceipt, readRecord } from '../read/index.ts';
+import { identityOf, KEYS_V3, listRecords, readReceipt, readRecord } from '../read/index.ts';
 import { localStamp } from './local-stamp.node.ts';
 import { type UpsertInput, upsert } from './upsert.ts';
 
@@ -176,18 +176,71 @@ describe('the third schema', () => {
     using store = garden('store-v3');
     const session = { backend: 'codex', nativeSessionId: 'thr-31', cwd: '/c' };
     const before = store.tree();
-    assert.throws(() => upsert(handAt(), store.places, session), { code: 'garden', message: /never rewritten as v2/ });
+    assert.throws(() => upsert(handAt(), store.places, session, 2), {
+      code: 'garden',
+      message: /never rewritten as v2/,
+    });
     assert.deepEqual(store.tree(), before);
     assert.equal(upsert(handAt(), store.places, session, 3).record.schemaVersion, 3);
 
     using older = garden('store');
     const child = { ...sessionOf(older, 'pi-child'), cwd: '/c' };
-    assert.throws(() => upsert(handAt(), older.places, child, 3), { code: 'garden', message: /has no parentGardenId/ });
+    assert.throws(() => upsert(handAt(), older.places, child, 3, true), {
+      code: 'garden',
+      message: /has no parentGardenId/,
+    });
     const cleared = { ...child, parentGardenId: null, isEntwurf: false };
-    assert.equal(upsert(handAt(), older.places, cleared, 3).record.schemaVersion, 3);
+    assert.equal(upsert(handAt(), older.places, cleared, 3, true).record.schemaVersion, 3);
     const v1 = { ...sessionOf(older, 'v1-claude'), cwd: '/c' };
-    assert.equal(upsert(handAt(), older.places, v1, 3).record.schemaVersion, 3);
+    assert.equal(upsert(handAt(), older.places, v1, 3, true).record.schemaVersion, 3);
     assert.ok(existsSync(join(older.places.mailbox, idOf('v1-claude'), 'state.json')));
+  });
+});
+
+describe('D1 what is written has the schema of the store', () => {
+  const schemas = (store: Garden): readonly number[] =>
+    listRecords(handAt().disk, store.places.sessions)
+      .records.map(({ schemaVersion }) => schemaVersion)
+      .sort();
+
+  test('D1 given a store of v3 records, a new one is v3; of v2 records, v2; of none, v2', () => {
+    using store = garden();
+    upsert(handAt(), store.places, NEW, 3);
+    const second = upsert(handAt(), store.places, { ...NEW, nativeSessionId: 'second' });
+    assert.deepEqual([second.action, second.record.schemaVersion], ['create', 3]);
+    assert.equal(upsert(handAt(), store.places, NEW).record.schemaVersion, 3);
+    assert.deepEqual(schemas(store), [3, 3]);
+    using older = garden();
+    for (const nativeSessionId of ['a', 'b']) upsert(handAt(), older.places, { ...NEW, nativeSessionId });
+    assert.deepEqual(schemas(older), [2, 2]);
+  });
+
+  test('D1 a record of the other generation is refused and nothing is written, without --force', () => {
+    for (const [first, other] of [
+      [2, 3],
+      [3, 2],
+    ] as const) {
+      using store = garden();
+      upsert(handAt(), store.places, NEW, first);
+      const before = store.tree();
+      const another = { ...NEW, nativeSessionId: 'another' };
+      const wanted = { code: 'garden', message: /refuses every write .*: leave --schema out .*, or say --force$/ };
+      assert.throws(() => upsert(handAt(), store.places, another, other), wanted);
+      assert.deepEqual(store.tree(), before);
+      upsert(handAt(), store.places, another, other, true);
+      assert.deepEqual(schemas(store), [2, 3]);
+      assert.throws(() => upsert(handAt(), store.places, { ...NEW, nativeSessionId: 'third' }), {
+        message: /both generations, .*move those of one generation away/,
+      });
+      // What is there already is brought up to date in its own generation.
+      assert.equal(upsert(handAt(), store.places, another).record.schemaVersion, other);
+    }
+  });
+
+  test('D1 the only record of a store may change to the later generation', () => {
+    using store = garden();
+    upsert(handAt(), store.places, NEW, 2);
+    assert.equal(upsert(handAt(), store.places, NEW, 3).record.schemaVersion, 3);
   });
 });
 

@@ -6,12 +6,15 @@ import {
   type Backend,
   booleanIn,
   type Defect,
+  findMixedGenerations,
   type Identity,
   identityOf,
+  listRecords,
   type MetaRecord,
   type Places,
   parentIn,
   recordFile,
+  SCHEMAS,
   scanFor,
   textIn,
   textOrNullIn,
@@ -50,21 +53,61 @@ const MINTINGS = 5;
  * Makes a native session a citizen, or brings its record up to date. Which of both is decided by whether there is a record
  * of the session, so a second call changes nothing but times. Receipts inside a v1 record are in the mailbox before the
  * record loses them.
+ * @param schema null: the one of the store; the second in a store without records
+ * @param mixes records of both generations may be in the store afterwards, which the later one then refuses to write to
  * @throws Fault `garden` for input that breaks the rules, two records of the session, another backend, a record whose file
  *   has another name, or a rewrite that would lose something; `unwritable` and `no-space` from the disk
  */
-export function upsert(hand: Hand, places: Places, input: UpsertInput, schema: Written = 2): Upserted {
+export function upsert(
+  hand: Hand,
+  places: Places,
+  input: UpsertInput,
+  schema: Written | null = null,
+  mixes = false,
+): Upserted {
+  const { records } = listRecords(hand.disk, places.sessions, { schemas: SCHEMAS, quarantines: false });
   const { found, skipped } = scanFor(hand.disk, places.sessions, input.nativeSessionId);
+  const others = records.filter(({ gardenId }) => gardenId !== found?.gardenId);
+  const written = schema ?? schemaOfStore(others, found);
+  if (!mixes) refuseToMix(others, found, written, places);
   const now = hand.clock.now();
   if (found === null) {
-    const record = create(hand, places, fresh(input, schema, now), now);
+    const record = create(hand, places, fresh(input, written, now), now);
     return { action: 'create', record, path: recordFile(places.sessions, record.gardenId), skipped };
   }
-  const record = attached(found, input, schema, now);
+  const record = attached(found, input, written, now);
   const path = recordFile(places.sessions, record.gardenId);
   if (found.schemaVersion === 1) migrateReceipts(hand, places, found);
   writeAtomically(hand.disk, hand.random, path, recordText(record));
   return { action: 'attach', record, path, skipped };
+}
+
+/** A record keeps its generation; a new one has that of the store. */
+function schemaOfStore(others: readonly MetaRecord[], found: MetaRecord | null): Written {
+  const isLater = found === null ? others.some(({ schemaVersion }) => schemaVersion === 3) : found.schemaVersion === 3;
+  return isLater ? 3 : 2;
+}
+
+/** entwurf of the later generation refuses every write to a store that has a record of an earlier one. */
+function refuseToMix(
+  others: readonly MetaRecord[],
+  found: MetaRecord | null,
+  written: Written,
+  { sessions }: Places,
+): void {
+  const before = found === null ? null : findMixedGenerations([...others, found]);
+  const other = others.find(({ schemaVersion }) => (schemaVersion === 3) !== (written === 3));
+  if (other === undefined || before !== null) return; // it is no worse than it was
+  const isMixed = findMixedGenerations(others) !== null;
+  const has = isMixed ? 'records of both generations' : `v${other.schemaVersion} records`;
+  const way = isMixed
+    ? 'move those of one generation away (hivebar garden doctor names them), or say --force'
+    : 'leave --schema out to write what the store has, or say --force';
+  throw gardenFault(
+    `${sessions} holds ${has}, and entwurf refuses every write to a store with v3 records beside earlier ones. ` +
+      `Nothing was written: ${way}`,
+    sessions,
+  );
 }
 
 /** A new garden id: the time on the wall and six random hex digits (garden contract 1). */

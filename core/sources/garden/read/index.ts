@@ -78,6 +78,7 @@ export { isPlausible, type Owner, ownerOf, type Processes, type ProcessState } f
 export {
   type Defect,
   EVERYTHING,
+  findMixedGenerations,
   type Listing,
   listRecords,
   listStrictly,

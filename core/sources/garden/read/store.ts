@@ -73,6 +73,24 @@ export function listStrictly(disk: Disk, sessions: string, how: Reads = EVERYTHI
   throw gardenFault(`listAllMetaIdentities(strict): ${errors.length} unreadable meta-record(s): ${each}`, sessions);
 }
 
+/** Records of v3 beside earlier ones, which neither generation of entwurf can read as a whole; null: there are not both. */
+export function findMixedGenerations(records: readonly MetaRecord[]): Defect | null {
+  const later = records.filter(({ schemaVersion }) => schemaVersion === 3);
+  const earlier = records.filter(({ schemaVersion }) => schemaVersion !== 3);
+  if (later.length === 0 || earlier.length === 0) return null;
+  const [fewer, named] = later.length < earlier.length ? [later, 'v3'] : [earlier, 'v1 and v2'];
+  const names = fewer.slice(0, MOST_NAMED).map(({ gardenId }) => `${gardenId}${SUFFIX}`);
+  const rest = fewer.length > names.length ? ` and ${fewer.length - names.length} more` : '';
+  return {
+    filename: '.',
+    message:
+      `holds records of both generations (${later.length} of v3, ${earlier.length} of v1 and v2): entwurf of the later one ` +
+      `refuses every write, the earlier one does not see v3. Of ${named}: ${names.join(', ')}${rest}`,
+  };
+}
+
+const MOST_NAMED = 5;
+
 export interface Scan {
   readonly found: MetaRecord | null;
   /** Files that could not be asked. */
