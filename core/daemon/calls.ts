@@ -99,7 +99,7 @@ export function upstreamCalls({ hello, upstream, openSession, askPending, tell }
     cut: terminate,
   };
 
-  async function peeked(signal: AbortSignal): Promise<{ readonly rev: number; readonly count: number }> {
+  async function peeked(signal: AbortSignal): Promise<NonNullable<ReturnType<typeof pendingOf>>> {
     const { pending, token } = upstream();
     const text = await askPending(pending, token, signal);
     const found = pendingOf(text);

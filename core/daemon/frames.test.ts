@@ -50,8 +50,12 @@ test('a heartbeat that would be none is kept within bounds', () => {
 });
 
 test('an answer to a peek is a revision, a number and a time, or it is none', () => {
-  assert.deepEqual(pendingOf('{"rev":3,"count":2,"oldest_at":"2026-01-01T00:00:00Z","more":1}'), { rev: 3, count: 2 });
-  assert.deepEqual(pendingOf('{"rev":0,"count":0,"oldest_at":null}'), { rev: 0, count: 0 });
+  assert.deepEqual(pendingOf('{"rev":3,"count":2,"oldest_at":"2026-01-01T00:00:00Z","more":1}'), {
+    ...{ rev: 3, count: 2 },
+    oldest: Date.UTC(2026, 0, 1),
+  });
+  assert.deepEqual(pendingOf('{"rev":0,"count":0,"oldest_at":null}'), { rev: 0, count: 0, oldest: null });
+  assert.deepEqual(pendingOf('{"rev":1,"count":1,"oldest_at":"soon"}'), { rev: 1, count: 1, oldest: null });
   for (const text of ['', '[]', '{"rev":1,"count":-1,"oldest_at":null}', '{"rev":"1","count":1,"oldest_at":null}'])
     assert.equal(pendingOf(text), null, text);
   for (const text of ['{"rev":1,"count":1}', '{"rev":1,"count":1,"oldest_at":5}', '{"rev":1,']) {

@@ -1,5 +1,5 @@
 import type { Fsm, Taxonomy } from '../link/index.ts';
-import { parseJson } from '../model/index.ts';
+import { type Instant, parseJson, parseTimestamp } from '../model/index.ts';
 import type { Happening } from './machine-state.ts';
 
 /** What a daemon says of itself when its stream opens (persona daemon, contract 2). */
@@ -61,13 +61,16 @@ export function happeningOf(conn: number, text: string): Happening {
   }
 }
 
-/** What a peek answers: a revision and a number, and no more of it is looked at. Null: it is not that. */
-export function pendingOf(text: string): { readonly rev: number; readonly count: number } | null {
+/** What a peek answers: a revision, a number and a time, and no more of it is looked at. Null: it is not that. */
+export function pendingOf(
+  text: string,
+): { readonly rev: number; readonly count: number; readonly oldest: Instant | null } | null {
   const answer = objectOf(text);
   if (answer === null) return null;
   const { rev, count, oldest_at } = answer;
   const isTime = oldest_at === null || (typeof oldest_at === 'string' && oldest_at.length <= 64);
-  return isCount(rev) && isCount(count) && isTime ? { rev, count } : null;
+  if (!isCount(rev) || !isCount(count) || !isTime) return null;
+  return { rev, count, oldest: oldest_at === null ? null : parseTimestamp(oldest_at) };
 }
 
 /** How long a 4429 asks to wait, said as JSON in the reason of the close; null: it does not say. */

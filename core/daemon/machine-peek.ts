@@ -1,6 +1,7 @@
+import type { Instant } from '../model/index.ts';
 import { peekRetryMs } from './backoff.ts';
 import { type Draft, enter, fail, newId, put } from './machine-draft.ts';
-import type { Index, Input } from './machine-state.ts';
+import type { Index, Input, Outstanding } from './machine-state.ts';
 import { ended, LIMITS } from './machine-stream.ts';
 
 type Told<Is extends Input['is']> = Extract<Input, { is: Is }>;
@@ -24,7 +25,7 @@ export function peekInTime(draft: Draft): void {
   }
 }
 
-export function onPeeked(draft: Draft, { peek: id, rev, count }: Told<'peeked'>): void {
+export function onPeeked(draft: Draft, { peek: id, rev, count, oldest }: Told<'peeked'>): void {
   const { peek, link, index, fsm } = draft.state;
   if (peek.is !== 'asked' || peek.id !== id || link.is !== 'up') return;
   if (rev < peek.floor) {
@@ -33,8 +34,8 @@ export function onPeeked(draft: Draft, { peek: id, rev, count }: Told<'peeked'>)
   }
   const newest = Math.max(link.rev, rev);
   put(draft, { link: { ...link, rev: newest }, peek: { is: 'none' } });
-  if (!peek.again) know(draft, rev, count);
-  else if (peek.second && isUnknown(index)) put(draft, { index: { is: 'guess', rev: newest, count } });
+  if (!peek.again) know(draft, { rev, count, oldest });
+  else if (peek.second && isUnknown(index)) put(draft, { index: { is: 'guess', rev: newest, count, oldest: null } });
   if (fsm === 'RECONCILING' && !isUnknown(draft.state.index)) reconciled(draft);
   if (peek.again) ask(draft, { second: true, failures: 0 });
 }
@@ -57,7 +58,7 @@ export function onPendingChanged(draft: Draft, { conn, rev }: Told<'pending_chan
   // Told of what a peek has seen already.
   if (index?.is === 'fresh' && index.rev >= rev) return;
   if (index !== null && !isUnknown(index)) {
-    put(draft, { index: { is: 'guess', rev: newest, count: Math.max(1, index.count) } });
+    put(draft, { index: { ...index, is: 'guess', rev: newest, count: Math.max(1, index.count) } });
   }
   refresh(draft);
 }
@@ -74,7 +75,8 @@ export function onDrained(draft: Draft, { conn, rev, remaining }: Told<'drained'
     link: { ...link, rev: Math.max(link.rev, rev) },
   });
   if (!isUnknown(index)) {
-    put(draft, { index: { is: isNewest ? 'fresh' : 'guess', rev: Math.max(link.rev, rev), count: remaining } });
+    const is = isNewest ? 'fresh' : 'guess';
+    put(draft, { index: { is, rev: Math.max(link.rev, rev), count: remaining, oldest: null } });
   }
   // A peek on its way may have been answered before the drain.
   if (!isNewest || peek.is === 'asked') refresh(draft);
@@ -84,11 +86,22 @@ export function isUnknown(index: Index | null): boolean {
   return index === null || index.is === 'unknown';
 }
 
-function know(draft: Draft, rev: number, count: number): void {
+function know(draft: Draft, { rev, count, oldest }: Pick<Index, 'rev' | 'count' | 'oldest'>): void {
   const { at, mono } = draft.now;
-  put(draft, { index: { is: 'fresh', rev, count } });
-  // Nothing waits: what was rung for was drained, and the word of it was lost.
-  if (count === 0 && draft.state.outstanding !== null) put(draft, { outstanding: null, drained: { at, mono } });
+  const { outstanding } = draft.state;
+  put(draft, { index: { is: 'fresh', rev, count, oldest: count === 0 ? null : oldest } });
+  if (outstanding === null) return;
+  // What was rung for was drained, and the word of it was lost.
+  if (count === 0 || isLater(oldest, outstanding)) put(draft, { outstanding: null, drained: { at, mono } });
+  else if (outstanding.oldest === null) put(draft, { outstanding: { ...outstanding, oldest } });
+}
+
+/**
+ * Whether the oldest that waits came after the oldest that was rung for. Times of the upstream are compared with each other,
+ * so that its clock may be wrong; only where it said none before the ring, they are compared with ours, once.
+ */
+function isLater(oldest: Instant | null, rung: Outstanding): boolean {
+  return oldest !== null && oldest > (rung.oldest ?? rung.at);
 }
 
 function reconciled(draft: Draft): void {

@@ -86,12 +86,17 @@ export interface Index {
   readonly is: 'fresh' | 'guess' | 'unknown';
   readonly rev: number;
   readonly count: number;
+  /** When the oldest that waits came, by the clock of the upstream; null: not known, or nothing waits. */
+  readonly oldest: Instant | null;
 }
 
 export interface Outstanding {
   readonly rev: number;
   readonly ring: number;
   readonly mono: number;
+  readonly at: Instant;
+  /** The oldest of what was rung for, as in the index. A later one shows that a drain happened of which no word came. */
+  readonly oldest: Instant | null;
 }
 
 export interface Ring {
@@ -172,7 +177,14 @@ export type Happening =
    * null: none came. `retryAfterMs`: what a 4429 asked for.
    */
   | { readonly is: 'closed'; readonly conn: number; readonly code: number | null; readonly retryAfterMs: number | null }
-  | { readonly is: 'peeked'; readonly peek: number; readonly rev: number; readonly count: number }
+  | {
+      readonly is: 'peeked';
+      readonly peek: number;
+      readonly rev: number;
+      readonly count: number;
+      /** When the oldest that waits came, by the clock of the upstream; null: not said, or nothing waits. */
+      readonly oldest: Instant | null;
+    }
   /** Status, shape, or no connection. The limit of 10 s the machine keeps itself. */
   | { readonly is: 'peek_failed'; readonly peek: number }
   /** The stream took the heartbeat of this number. */

@@ -59,7 +59,7 @@ describe('RECONCILING (contract 3)', () => {
   test('peek ok: knows what is pending, begins its heartbeat', () => {
     const daemon = new Told().welcome().peeked(3, 7);
     assert.deepEqual(kinds(daemon.effects), ['moved', 'heartbeat']);
-    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 7, count: 3 });
+    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 7, count: 3, oldest: null });
     assert.deepEqual(daemon.moves, ['DISCONNECTED>RECONCILING', 'RECONCILING>CONNECTED']);
   });
 
@@ -92,7 +92,7 @@ describe('RECONCILING (contract 3)', () => {
     const late = daemon.peekId;
     assert.deepEqual(kinds(daemon.pass(9_999)), []);
     assert.deepEqual(kinds(daemon.pass(1)), ['drop_peek', 'error']);
-    daemon.tell({ is: 'peeked', peek: late, rev: 1, count: 0 });
+    daemon.tell({ is: 'peeked', peek: late, rev: 1, count: 0, oldest: null });
     assert.equal(daemon.state.fsm, 'RECONCILING');
   });
 
@@ -123,7 +123,7 @@ describe('RECONCILING (contract 3)', () => {
     assert.equal(daemon.state.fsm, 'RECONCILING');
     daemon.peeked(1, 2);
     assert.equal(daemon.state.fsm, 'CONNECTED');
-    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 2, count: 1 });
+    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 2, count: 1, oldest: null });
   });
 
   test('pending_changed without an end: reconciled by the second peek all the same, and asked on', () => {
@@ -133,9 +133,9 @@ describe('RECONCILING (contract 3)', () => {
     daemon.changed(3);
     daemon.peeked(1, 2);
     assert.deepEqual(kinds(daemon.effects), ['moved', 'peek', 'heartbeat']);
-    assert.deepEqual(daemon.state.index, { is: 'guess', rev: 3, count: 1 });
+    assert.deepEqual(daemon.state.index, { is: 'guess', rev: 3, count: 1, oldest: null });
     daemon.peeked(2, 3);
-    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 3, count: 2 });
+    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 3, count: 2, oldest: null });
   });
 
   test('boundary: answered that it is reconciling', () => {
@@ -147,31 +147,31 @@ describe('CONNECTED (contract 3)', () => {
   test('pending_changed: something waits, at once, and one peek says how much, however many came', () => {
     const daemon = new Told().connected(0);
     assert.deepEqual(kinds(daemon.changed(2)), ['peek']);
-    assert.deepEqual(daemon.state.index, { is: 'guess', rev: 2, count: 1 });
+    assert.deepEqual(daemon.state.index, { is: 'guess', rev: 2, count: 1, oldest: null });
     for (let rev = 3; rev <= 12; rev += 1) assert.deepEqual(daemon.changed(rev), []);
     daemon.peeked(5, 6);
     assert.deepEqual(kinds(daemon.effects), ['peek']);
     assert.deepEqual(
       daemon.state.index,
-      { is: 'guess', rev: 12, count: 1 },
+      { is: 'guess', rev: 12, count: 1, oldest: null },
       'an answer that is overtaken says nothing',
     );
     daemon.peeked(11, 12);
     assert.deepEqual(daemon.effects, []);
-    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 12, count: 11 });
+    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 12, count: 11, oldest: null });
     assert.equal(daemon.state.fsm, 'CONNECTED');
   });
 
   test('pending_changed of what a peek has seen: nothing', () => {
     const daemon = new Told().connected(0);
     assert.deepEqual(daemon.changed(1), []);
-    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 1, count: 0 });
+    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 1, count: 0, oldest: null });
   });
 
   test('pending_changed with a revision that went back: counted, not believed, asked', () => {
     const daemon = new Told().welcome(5).peeked(0, 5);
     assert.deepEqual(kinds(daemon.changed(4)), ['error', 'peek']);
-    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 5, count: 0 });
+    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 5, count: 0, oldest: null });
     assert.equal(daemon.state.lastError, 'pending_reconcile_failed');
   });
 
@@ -180,7 +180,7 @@ describe('CONNECTED (contract 3)', () => {
     daemon.changed(2);
     daemon.peeked(4, 5);
     assert.deepEqual([...daemon.changed(3), ...daemon.changed(4), ...daemon.changed(5)], []);
-    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 5, count: 4 });
+    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 5, count: 4, oldest: null });
     assert.deepEqual(kinds(daemon.changed(6)), ['peek']);
     assert.deepEqual(kinds(daemon.changed(5)), ['error'], 'the stream itself never goes back');
   });
@@ -194,7 +194,7 @@ describe('CONNECTED (contract 3)', () => {
     assert.deepEqual(daemon.drained(2, 0), []);
     assert.equal(daemon.state.outstanding, null);
     assert.equal(daemon.state.drained?.mono, 3_000);
-    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 2, count: 0 });
+    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 2, count: 0, oldest: null });
   });
 
   test('drained, older than what is known: its number is a guess, and a peek says', () => {
@@ -383,7 +383,7 @@ describe('any state (contract 3)', () => {
       daemon.tell({ is: 'closed', conn, code: 4403, ...again });
       daemon.tell({ is: 'garbled', conn });
       daemon.tell({ is: 'accepted', ring: 99 });
-      daemon.tell({ is: 'peeked', peek: 99, rev: 99, count: 99 });
+      daemon.tell({ is: 'peeked', peek: 99, rev: 99, count: 99, oldest: null });
       assert.deepEqual(daemon.state, state);
     });
   }
@@ -420,7 +420,7 @@ describe('what is lost with the index', () => {
     daemon.state = { ...daemon.state, index: null, outstanding: null };
     assert.deepEqual(daemon.accepted(), { emitted: true, why: 'rung' });
     daemon.peeked(2);
-    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 1, count: 2 });
+    assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 1, count: 2, oldest: null });
     assert.deepEqual(
       daemon.boundary('Stop', '2'),
       { emitted: false, why: 'duplicate_boundary' },

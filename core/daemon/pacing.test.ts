@@ -59,6 +59,30 @@ describe('one doorbell a boundary (contract 4)', () => {
     assert.equal(daemon.boundary('Stop', '4')?.why, 'outstanding', 'and the ten minutes begin anew');
   });
 
+  test('D3 a later oldest after a new connection shows that what was rung was drained, and rings at once', () => {
+    const lost = (daemon: Told, count: number, oldest: number | null): Told => {
+      daemon.tell({ is: 'closed', conn: daemon.conn, code: 1006, retryAfterMs: null });
+      daemon.pass(2_000);
+      return daemon.welcome(9).peeked(count, 9, oldest);
+    };
+    const ringing = (oldest: number | null): Told => {
+      const daemon = new Told().welcome().peeked(3, 1, oldest);
+      daemon.boundary('Stop', '1');
+      daemon.accepted();
+      return daemon;
+    };
+    const drained = lost(ringing(1000), 1, 2000);
+    assert.equal(drained.boundary('UserPromptSubmit', '2'), null);
+    assert.equal(drained.count('ring'), 1);
+    // The same still wait, whatever came to them: one doorbell is enough.
+    assert.equal(lost(ringing(1000), 5, 1000).boundary('UserPromptSubmit', '2')?.why, 'outstanding');
+    // An upstream that says no time is believed after ten minutes, as before.
+    assert.equal(lost(ringing(1000), 1, null).boundary('UserPromptSubmit', '2')?.why, 'outstanding');
+    // Its clock may be hours ahead: its times are compared with each other.
+    const ahead = ringing(Number.MAX_SAFE_INTEGER - 10);
+    assert.equal(lost(ahead, 3, Number.MAX_SAFE_INTEGER - 10).boundary('UserPromptSubmit', '2')?.why, 'outstanding');
+  });
+
   test('two hooks on one event ring once, for five minutes', () => {
     const daemon = rung('Stop', '1');
     daemon.drained(2, 1);

@@ -112,7 +112,7 @@ function ring(draft: Draft, { way, ask, turn, boundary }: Ringing): void {
   const used = draft.state.used.filter((one) => mono - one.mono < PACE.boundaryMs);
   put(draft, {
     used: [...used, { id: boundary, mono }],
-    outstanding: { rev: draft.state.index?.rev ?? 0, ring: id, mono },
+    outstanding: { rev: draft.state.index?.rev ?? 0, ring: id, mono, at, oldest: draft.state.index?.oldest ?? null },
     ring: { id, ask, sinceMono: mono, turn },
     // Rung at a Stop the agent goes on.
     turn: turn.is === 'rest' && !turn.woken ? { is: 'open', ring: id, at } : turn,

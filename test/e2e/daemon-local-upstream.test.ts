@@ -157,6 +157,24 @@ describe('a daemon and the hive of its own machine', () => {
     await daemon.until('the drain', knows(0));
   });
 
+  test('D3 given a drain while the tray process is away, what comes then rings at the next boundary, once', async () => {
+    await using daemon = await it.daemon('ada');
+    await daemon.connected();
+    await it.push('ada', 'before');
+    await daemon.until('it is known', ({ pending }) => pending.fresh && pending.count > 0);
+    assert.deepEqual(await daemon.boundary(), { emitted: true, why: 'rung' });
+    await it.tray.kill();
+    await daemon.until('it knows', ({ fsm }) => fsm === 'DISCONNECTED');
+    assert.equal((await it.home.run(['inbox', 'drain', 'ada'])).code, 0);
+    await it.push('ada', 'after');
+    it.tray = await it.home.start();
+    await daemon.until('connected again', knows(1), 30_000);
+    assert.deepEqual(await daemon.boundary(), { emitted: true, why: 'rung' });
+    assert.deepEqual(await daemon.boundary(), { emitted: false, why: 'outstanding' });
+    await it.home.run(['inbox', 'drain', 'ada']);
+    await daemon.until('the drain', (status) => knows(0)(status) && status.outstanding === null);
+  });
+
   test('to a persona that is over a signal is refused and nothing of before is lost; what is sent as mail is kept', async () => {
     const signal = { to: 'ada', from: 'ci', body: 'accepted' };
     {

@@ -81,8 +81,8 @@ export class Told {
     return this;
   }
 
-  peeked(count: number, rev = 1): this {
-    this.tell({ is: 'peeked', peek: this.peekId, rev, count });
+  peeked(count: number, rev = 1, oldest: number | null = null): this {
+    this.tell({ is: 'peeked', peek: this.peekId, rev, count, oldest });
     return this;
   }
 

@@ -33,6 +33,9 @@ export class Witness {
   private mayPend = false;
   /** When it was rung for what nobody drained since. */
   private rung: number | null = null;
+  /** The oldest that was rung for, and the oldest that waits, as a peek told them last. */
+  private rungOldest: number | null = null;
+  private oldest: number | null = null;
   private readonly rungAt = new Map<string, number>();
   private asking: Boundary | null = null;
   private reconciledMono = 0;
@@ -59,6 +62,7 @@ export class Witness {
     if (told.is === 'drained') {
       this.mayPend = told.remaining > 0;
       this.rung = null;
+      this.oldest = null;
       this.drained = now;
     }
     const isOperator = told.is === 'notify' && told.boundary === null;
@@ -69,11 +73,16 @@ export class Witness {
     this.isOvertaken = false;
   }
 
-  peekAnswered(count: number, now: Moment): void {
+  peekAnswered(count: number, oldest: number | null, now: Moment): void {
     this.isReconciled = true;
     if (count > 0) this.mayPend = true;
-    if (count > 0 || this.isOvertaken) return;
-    this.mayPend = false;
+    if (this.isOvertaken) return;
+    this.oldest = oldest;
+    if (count > 0) {
+      const isLater = this.rungOldest !== null && oldest !== null && oldest > this.rungOldest;
+      this.rungOldest ??= oldest;
+      if (!isLater) return;
+    } else this.mayPend = false;
     if (this.rung !== null) this.drained = now;
     this.rung = null;
   }
@@ -86,6 +95,7 @@ export class Witness {
     this.isReconciled = false;
     this.isOvertaken = true;
     this.rung = null;
+    this.oldest = null;
   }
 
   /** A boundary is reported while `report` runs. */
@@ -151,6 +161,7 @@ export class Witness {
     else this.woke(now);
     this.rest = null;
     this.rung = now.mono;
+    this.rungOldest = this.oldest;
   }
 
   private rangAt(boundary: Boundary | null, now: Moment): void {

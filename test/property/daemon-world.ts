@@ -48,7 +48,7 @@ export class World {
   // The network and the surface, as the effects made them.
   private conn: number | null = null;
   private isWelcome = false;
-  private peek: { readonly id: number; readonly rev: number; readonly count: number } | null = null;
+  private peek: (World['pending'] & { readonly id: number }) | null = null;
   private ring: { readonly id: number; readonly ask: number | null; readonly mono: number } | null = null;
   private heartbeat: { readonly conn: number; readonly seq: number } | null = null;
   private readonly open = new Set<number>();
@@ -249,16 +249,21 @@ export class World {
     });
   }
 
+  /** A number rises with each signal, so it stands for the time at which that came. */
+  private get pending(): { readonly rev: number; readonly count: number; readonly oldest: number | null } {
+    return { rev: this.rev, count: this.queue.length, oldest: this.queue[0] ?? null };
+  }
+
   private answerPeek(how: 'now' | 'old' | 'fails' | 'back'): void {
     const { peek } = this;
     if (peek === null) return;
     this.peek = null;
     if (how === 'fails') this.tell({ is: 'peek_failed', peek: peek.id });
-    else if (how === 'back') this.tell({ is: 'peeked', peek: peek.id, rev: -1, count: 0 });
+    else if (how === 'back') this.tell({ is: 'peeked', peek: peek.id, rev: -1, count: 0, oldest: null });
     else {
-      const { rev, count } = how === 'old' ? peek : { rev: this.rev, count: this.queue.length };
-      this.witness.peekAnswered(count, this.now);
-      this.tell({ is: 'peeked', peek: peek.id, rev, count });
+      const { rev, count, oldest } = how === 'old' ? peek : this.pending;
+      this.witness.peekAnswered(count, oldest, this.now);
+      this.tell({ is: 'peeked', peek: peek.id, rev, count, oldest });
     }
   }
 
@@ -339,11 +344,12 @@ export class World {
       case 'peek':
         assert.equal(this.peek, null, 'a second peek beside the first');
         assert.ok(this.isWelcome, 'a peek before the welcome');
-        this.peek = { id: effect.peek, rev: this.rev, count: this.queue.length };
+        this.peek = { id: effect.peek, ...this.pending };
         this.witness.peekAsked();
         break;
       case 'drop_peek':
-        if (this.peek !== null) this.past.push({ is: 'peeked', peek: effect.peek, rev: this.rev + 1, count: 7 });
+        if (this.peek !== null)
+          this.past.push({ is: 'peeked', peek: effect.peek, rev: this.rev + 1, count: 7, oldest: 7 });
         this.peek = null;
         break;
       case 'heartbeat':
