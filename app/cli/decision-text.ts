@@ -8,9 +8,31 @@ export function decisionLine(decision: Decision): string {
   const round = iteration === 1 ? [] : [`${iteration} of ${mostIterations}`];
   const [first = ''] = prompt.split('\n');
   const more = prompt.includes('\n') ? ' ...' : '';
-  return [String(id).padStart(6), stateWord(decision), printable(persona), ...round, `${printable(first)}${more}`].join(
-    '  ',
-  );
+  const asked = [
+    String(id).padStart(6),
+    stateWord(decision),
+    printable(persona),
+    ...round,
+    `${printable(first)}${more}`,
+  ];
+  return [...asked, ...answerIn(decision)].join('  ');
+}
+
+/** Code points of an answer's text in a list. */
+const LISTED_TEXT = 100;
+
+/** What was answered, for a list; nothing while it is open. */
+function answerIn(decision: Decision): readonly string[] {
+  const { outcome, next } = decision;
+  if (outcome.is === 'open' || outcome.is === 'timed-out') return [];
+  const { by, text } = outcome;
+  const words = text === null ? '' : [...printable(text.replace(/\s+/g, ' '))].slice(0, LISTED_TEXT).join('');
+  const said = words === '' ? '' : `: ${words}`;
+  const who = by === null ? ' by default' : ` by ${printable(by)}`;
+  if (outcome.is === 'cancelled') return [`->${who}${said}`];
+  if (next !== null) return [`-> guidance${who}, open again as ${next}${said}`];
+  const { choice } = outcome;
+  return [choice === null ? `->${who}${said}` : `-> ${choice} (${printable(labelOf(decision, choice))})${who}${said}`];
 }
 
 /** All of it, for a person who is to answer. */

@@ -25,7 +25,7 @@ const TAKES = {
   list: ['json', 'limit', 'all', 'pending', 'delivered'],
   show: ['json', 'limit'],
   read: ['json', 'limit'],
-  push: ['type', 'source', 'priority', 'to', 'bead', 'session', 'broadcast', 'ttl', 'dedup-key'],
+  push: ['type', 'source', 'priority', 'to', 'bead', 'session', 'broadcast', 'ttl', 'dedup-key', 'json'],
   drain: ['session', 'reconcile', 'json'],
 } as const satisfies Record<string, readonly Option[]>;
 

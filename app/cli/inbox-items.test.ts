@@ -34,7 +34,7 @@ describe('inbox push', () => {
     const { created, dedupKey, ...rest } = item ?? {};
     assert.match(String(created), /^20/);
     assert.notEqual(dedupKey, null);
-    const marks = { session: null, broadcast: false, expires: null, read: null, delivered: null };
+    const marks = { session: null, broadcast: false, expires: null, origin: null, read: null, delivered: null };
     assert.deepEqual(rest, {
       id: 1,
       persona: 'ada',
@@ -64,11 +64,25 @@ describe('inbox push', () => {
     using home = scratch();
     const { good, items } = at(home.dir);
     await good(['push', '--to', 'ada', '--dedup-key', 'k', 'one']);
-    assert.equal(await good(['push', '--to', 'ada', '--dedup-key', 'k', 'two']), '1 was there already (k)\n');
+    assert.equal(await good(['push', '--to', 'ada', '--dedup-key', 'k', 'two']), '1 for ada was there already (k)\n');
     assert.deepEqual(
       (await items('ada')).map(({ content }) => content),
       ['one'],
     );
+  });
+
+  test('A6 given a key that another persona has, it is stored; with --json the exit code tells what was there already', async () => {
+    using home = scratch();
+    const { run, items } = at(home.dir);
+    const push = async (to: string) => {
+      const { code, stdout } = await run(['push', '--to', to, '--dedup-key', 'k', '--json', 'text']);
+      const { id, persona, new: isNew } = JSON.parse(stdout) as { id: number; persona: string; new: boolean };
+      return [code, id, persona, isNew];
+    };
+    assert.deepEqual(await push('ada'), [0, 1, 'ada', true]);
+    assert.deepEqual(await push('bo'), [0, 2, 'bo', true]);
+    assert.deepEqual(await push('ada'), [3, 1, 'ada', false]);
+    assert.equal((await items('bo', '--pending')).length, 1);
   });
 
   test('inbox-gates 8.5: two different texts of one source in the same millisecond are two items', async () => {
@@ -141,7 +155,8 @@ describe('inbox push', () => {
     [['push', '--to', 'ada', '--ttl', '10', 'x'], /--ttl 10: say how long/],
     [['push', '--to', 'ada', '--ttl', '0m', 'x'], /--ttl 0m: say how long/],
     [['push', '--to', 'ada\u0007', 'x'], /"to" must not contain control characters/],
-    [['push', '--to', 'ada', '--json', 'x'], /inbox push takes no --json/],
+    [['push', '--to', 'ada', '--limit', '3', 'x'], /inbox push takes no --limit/],
+    [['push', '--to', 'ada', '--dedup-key', 'Hivebar:gate:x', 'x'], /must not begin with hivebar:/],
     [['list', 'ada', '--all', '--delivered'], /only one of --all, --pending and --delivered/],
     [['list', 'ada', '--ttl', '1m'], /inbox list takes no --ttl/],
     [['list', 'ada', '--all', '--limit', '0'], /0 is not a whole number above 0/],

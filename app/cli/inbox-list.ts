@@ -29,11 +29,11 @@ export async function listItems(io: Io, persona: string, which: Listed, limit: n
 }
 
 function lineOf(item: Item, now: Instant): string {
-  const { id, type, source, content, priority, created, session, isBroadcast } = item;
+  const { id, type, source, content, priority, created, session, isBroadcast, origin } = item;
   const whom = `${isBroadcast ? ' to everyone' : ''}${session === null ? '' : ` for session ${printable(session)}`}`;
   const text = displayLine([...content.slice(0, TEXT_CHARS * 2)].slice(0, TEXT_CHARS).join(''));
   const at = `${isoOf(created).slice(0, 19)}Z`;
-  return `${stateOf(item, now).padEnd(9)} ${String(id).padStart(6)}  ${at}  ${type} ${priority}  ${printable(source)}${whom}: ${text}`;
+  return `${stateOf(item, now).padEnd(9)} ${String(id).padStart(6)}  ${at}  ${type} ${priority}  ${printable(source)}${origin === null ? '' : ` (${origin})`}${whom}: ${text}`;
 }
 
 function stateOf({ delivered, read, expires }: Item, now: Instant): 'delivered' | 'read' | 'expired' | 'pending' {
@@ -44,7 +44,8 @@ function stateOf({ delivered, read, expires }: Item, now: Instant): 'delivered' 
 
 /** An item as scripts get it. */
 export function wireOf(item: Item) {
-  const { id, persona, type, source, content, priority, session, created, expires, dedupKey, isBroadcast } = item;
+  const { id, persona, type, source, content, priority, session, created, expires, dedupKey, isBroadcast, origin } =
+    item;
   return {
     id,
     persona,
@@ -57,6 +58,7 @@ export function wireOf(item: Item) {
     created: isoOf(created),
     expires: isoOrNull(expires),
     dedupKey,
+    origin,
     read: isoOrNull(item.read),
     delivered: isoOrNull(item.delivered),
   };

@@ -23,6 +23,7 @@ interface Shown {
   readonly from: string;
   readonly created: string;
   readonly content: string;
+  readonly origin?: string;
 }
 
 export async function showMail(io: Io, persona: string, ids: readonly number[], json: boolean): Promise<number> {
@@ -63,7 +64,8 @@ function print(io: Io, letters: readonly Shown[], json: boolean): void {
     return;
   }
   for (const letter of letters) {
-    io.out(`#${letter.id} from ${printable(letter.from)}, ${letter.created.slice(0, 19)}Z\n`);
+    const by = letter.origin === undefined ? '' : `, origin: ${letter.origin}`;
+    io.out(`#${letter.id} from ${printable(letter.from)}, ${letter.created.slice(0, 19)}Z${by}\n`);
     for (const line of letter.content.split(/\r?\n/)) io.out(`  ${printable(line)}\n`);
   }
 }

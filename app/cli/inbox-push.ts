@@ -1,21 +1,22 @@
 import {
   type Addressee,
-  ITEM_TYPES,
-  type ItemType,
   type NewItem,
-  type Priority,
   type Pushed,
+  parsePriority,
+  parseTtl,
+  parseType,
 } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { type Database, ownDirs } from '../../core/state/index.ts';
-import { printable } from '../printable.ts';
+import { printable, printableJson } from '../printable.ts';
 import type { Io } from './command.ts';
 import type { InboxArgs, InboxFlags } from './inbox-args.ts';
 import { findOwnPersona, personaOfSession } from './inbox-who.ts';
 import { usage } from './outcome.ts';
 import { withItems } from './with-items.ts';
 
-const SPANS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** With `--json`, of what was there already. */
+const WAS_THERE = 3;
 
 /** Stores one item, and says which id it has. */
 export async function push({ words, flags }: InboxArgs, io: Io): Promise<number> {
@@ -35,13 +36,20 @@ export async function push({ words, flags }: InboxArgs, io: Io): Promise<number>
     );
     return 1;
   }
-  io.out(`${answerOf(done.pushed, done.to, item.session)}\n`);
+  const { pushed, to } = done;
+  if (flags.json === true) {
+    const { id, dedupKey, isNew } = pushed;
+    const told = { id, persona: to.is === 'persona' ? to.name : null, session: item.session, dedupKey, new: isNew };
+    io.out(`${printableJson(JSON.stringify(told))}\n`);
+    return isNew ? 0 : WAS_THERE;
+  }
+  io.out(`${answerOf(pushed, to, item.session)}\n`);
   return 0;
 }
 
 function answerOf({ id, isNew, dedupKey }: Pushed, to: Addressee, session: string | null): string {
-  if (!isNew) return `${id} was there already (${printable(dedupKey)})`;
   const whom = to.is === 'everyone' ? 'everyone' : printable(to.name);
+  if (!isNew) return `${id} for ${whom} was there already (${printable(dedupKey)})`;
   return `pushed ${id} to ${whom}${session === null ? '' : `, session ${printable(session)}`}`;
 }
 
@@ -73,30 +81,12 @@ function addresseeOf(target: Target, db: Database, config: string): Addressee | 
 function itemOf(flags: InboxFlags, io: Io): Omit<NewItem, 'to' | 'content'> {
   const created = Math.floor(realClock.now());
   return {
-    type: typeOf(flags.type ?? 'agent'),
+    type: parseType('--type', flags.type ?? 'agent'),
     source: flags.source ?? findOwnPersona(io) ?? 'cli',
-    priority: priorityOf(flags.priority ?? '2'),
+    priority: parsePriority('--priority', flags.priority ?? '2'),
     session: flags.session ?? null,
     created,
-    expires: flags.ttl === undefined ? null : created + spanOf(flags.ttl),
+    expires: flags.ttl === undefined ? null : created + parseTtl('--ttl', flags.ttl),
     dedupKey: flags['dedup-key'] ?? null,
   };
-}
-
-function typeOf(word: string): ItemType {
-  const type = ITEM_TYPES.find((one) => one === word);
-  if (type === undefined) throw usage(new Error(`--type ${word}: say ${ITEM_TYPES.join(', ')}`));
-  return type;
-}
-
-function priorityOf(word: string): Priority {
-  if (!/^[0-4]$/.test(word)) throw usage(new Error(`--priority ${word}: say 0 (critical) to 4 (bulk)`));
-  return Number(word) as Priority;
-}
-
-function spanOf(word: string): number {
-  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(word) ?? [];
-  const ms = Number(count) * SPANS[unit as keyof typeof SPANS];
-  if (!(ms > 0)) throw usage(new Error(`--ttl ${word}: say how long, as 30s, 10m, 2h or 1d`));
-  return ms;
 }

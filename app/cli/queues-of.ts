@@ -26,7 +26,7 @@ export function queuesOf(
       state,
       sessions: namedSessions(keptSessions(db).all(), config),
       persona,
-      insert: (lines, keys) => items.push(lines, keys),
+      insert: items.push,
       waitMs,
     });
     const [fault] = faults;

@@ -38,9 +38,9 @@ export async function withGates<T>(io: Io, work: (hall: Hall) => Promise<T> | T)
     opened ??= stack.use(openDatabase(join(state, DATABASE)));
     return opened;
   };
-  const items = (): Pick<Items, 'push'> => ({
-    push(given) {
-      const pushed = openItems({ db: database(), clock: realClock }).push(given);
+  const items = (): Pick<Items, 'pushOwn'> => ({
+    pushOwn(given) {
+      const pushed = openItems({ db: database(), clock: realClock }).pushOwn(given);
       changed();
       return pushed;
     },

@@ -41,6 +41,17 @@ test('a persona has one banner: replaced at most every 30 s, with the whole coun
   ]);
 });
 
+test('C4 given the answer that Hivebar tells the agent, the person who gave it is not alarmed', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  scene.looked('ada', exactly(1));
+  scene.told('ada', { content: 'Decision 1 was answered by operator.', from: 'operator', origin: 'hivebar' });
+  scene.wait(60);
+  assert.deepEqual(scene.transcript, []);
+  scene.mail('ada', 2, { content: 'Decision 1 was answered by operator.', from: 'operator' });
+  assert.deepEqual(scene.transcript, ['60s show [normal] ada: 1 new | operator: Decision 1 was answered by operator.']);
+});
+
 test('mail that was read before its banner was due is not shown', () => {
   const scene = new Scene();
   scene.joined('ada');

@@ -190,7 +190,9 @@ function fold(draft: Draft, fact: Fact): void {
       if (fact.reach.is === 'down') outage.down(draft, persona, fact.reach.since, fact.fault);
       return;
     case 'told': {
-      const news = fact.events.flatMap((e) => (e.event === 'new' && e.self !== true ? [e] : []));
+      // Nor what Hivebar itself tells the agent: a person who answers a question is not alarmed by the answer.
+      const isNews = (e: Event): e is NewEvent => e.event === 'new' && e.self !== true && e.origin === undefined;
+      const news = fact.events.filter(isNews);
       const last = news.at(-1);
       if (last === undefined) return;
       const came = cameWhile(draft, fact);

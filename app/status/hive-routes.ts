@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type LocalHive, mailOf, parseInboxQuery, parsePendingQuery } from '../../core/inbox/index.ts';
+import { type Levels, type LocalHive, parseInboxQuery, parsePendingQuery } from '../../core/inbox/index.ts';
 import { type Count, Fault } from '../../core/model/index.ts';
 import { answerJson, needToken } from './answer.ts';
 import type { Budget } from './budget.ts';
@@ -34,12 +34,12 @@ export function hiveRoutes(
     const hold = cursor !== null && waitMs > 0 ? { cursor, ms: waitMs } : null;
     using _place = hold === null ? null : takeHold(holds, request.client);
     const levels = await hive.pending(hold, signalOf(reply));
-    return answerJson(reply, { result: pendingOf(levels.of), cursor: levels.cursor });
+    return answerJson(reply, { result: pendingOf(levels), cursor: levels.cursor });
   });
 
   app.post('/api/send', async (request, reply) => {
     needToken(request);
-    return answerJson(reply, { result: await hive.send(mailOf(request.body)) });
+    return answerJson(reply, { result: await hive.send(request.body) });
   });
 }
 
@@ -54,16 +54,20 @@ function good<T>(parsed: T | Fault): T {
 }
 
 /** Only personas with unread mail are named: absent means none (Kijito contract a). */
-function pendingOf(levels: Awaited<ReturnType<HiveApi['pending']>>['of']): object[] {
+function pendingOf({ of, forAgents }: Levels): object[] {
   const result: object[] = [];
-  for (const [persona, { unread, urgent }] of levels) {
-    const n = numberOf(unread);
-    if (n > 0) result.push({ persona, unread: n, unread_urgent: numberOf(urgent) });
+  for (const persona of new Set([...of.keys(), ...forAgents.keys()])) {
+    const level = of.get(persona);
+    // Who asks here is an agent, or watches for one: what Hivebar itself says to it counts as well.
+    const own = forAgents.get(persona) ?? { unread: 0, urgent: 0 };
+    const n = numberOf(level?.unread) + own.unread;
+    if (n > 0) result.push({ persona, unread: n, unread_urgent: numberOf(level?.urgent) + own.urgent });
   }
   return result;
 }
 
-function numberOf(count: Count): number {
+function numberOf(count: Count | undefined): number {
+  if (count === undefined) return 0;
   if (count.is !== 'unknown') return count.n;
   throw new Refusal(503, 'unknown', 'a count is not known now', 'ask again'); // to leave it out would say "none"
 }

@@ -12,6 +12,7 @@ const OPEN: ReadonlySet<string> = new Set([
   'created',
   'persona',
   'self',
+  'origin',
   'cursor',
   'consecutive_failures',
   'seconds',

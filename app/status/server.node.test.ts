@@ -208,6 +208,36 @@ describe('the local hive speaks the Kijito contract', () => {
     };
     assert.ok(personas.some(({ persona }) => persona === 'kai'));
   });
+  test('C7 given a type, a priority, a life or a key, it holds as on the command line, or is refused by its name', async () => {
+    const mail = { to: 'vi', from: 'ci', content: 'red' };
+    const send = async (more: object) => {
+      const answer = await post('/api/send', { ...mail, ...more });
+      return [answer.status, await answer.json()] as [number, { result: object; error: { message: string } }];
+    };
+    const full = { type: 'alert', priority: 0, ttl: '10m', dedup_key: 'run-1', session: 's1' };
+    const [status, { result }] = await send(full);
+    assert.deepEqual([status, { ...result, id: 0 }], [200, { id: 0, to: 'vi', new: true }]);
+    assert.deepEqual((await send(full))[1].result, { ...result, new: false });
+    const [item] = rig.hive.items.list('vi', 'pending', 9);
+    const { type, priority, dedupKey, session, source, created, expires } = item ?? assert.fail('no item');
+    assert.deepEqual([type, priority, dedupKey, session, source], ['alert', 0, 'run-1', 's1', 'ci']);
+    assert.equal((expires ?? 0) - created, 600_000);
+    for (const [wrong, words] of [
+      [{ type: 'shout' }, /"type" shout: say decision,/],
+      [{ priority: 7 }, /"priority" 7: say 0/],
+      [{ ttl: 'soon' }, /"ttl" soon: say how long/],
+      [{ dedup_key: 5 }, /"dedup_key" must be text, not 5/],
+      [{ dedup_key: 'hivebar:decision:1' }, /must not begin with hivebar:/],
+      [{ priority: 3, urgent: true }, /"urgent" is priority 0 or 1/],
+      [{ origin: 'hivebar' }, /"origin" can not be sent/],
+    ] as const) {
+      const [code, { error }] = await send(wrong);
+      assert.equal(code, 400, JSON.stringify(wrong));
+      assert.match(error.message, words);
+    }
+    assert.equal(rig.hive.items.list('vi', 'all', 9).length, 1);
+  });
+
   test('before_id=0 is a cursor, a malformed one is 400, an unknown persona is an empty list that creates nothing', async () => {
     const ask = (query: string) => fetch(`${base}/api/inbox?mark_read=false&${query}`, { headers: bearer });
     assert.deepEqual(((await (await ask('persona=kai&before_id=0')).json()) as { result: [] }).result, []);

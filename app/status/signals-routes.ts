@@ -135,7 +135,7 @@ function handovers(clock: Clock) {
   };
 }
 
-function itemWire({ id, source, content, priority, created, type, session, isBroadcast, expires }: Item) {
+function itemWire({ id, source, content, priority, created, type, session, isBroadcast, origin, expires }: Item) {
   return {
     id,
     from: source,
@@ -146,6 +146,7 @@ function itemWire({ id, source, content, priority, created, type, session, isBro
     priority,
     session,
     broadcast: isBroadcast,
+    origin,
     expires: isoOrNull(expires),
   };
 }

@@ -39,6 +39,9 @@ export const DrainWire = Type.Object(
           priority: Type.Integer({ minimum: 0, maximum: 4 }),
           session: orNull(Type.String()),
           broadcast: Type.Boolean(),
+          origin: Type.Union([Type.Literal('hivebar'), Type.Null()], {
+            description: 'Hivebar itself says this; null for everything that others sent.',
+          }),
           expires: orNull(Time),
         },
         CLOSED,

@@ -37,6 +37,11 @@ export interface NewEvent extends Common {
   readonly content?: string;
   /** The persona wrote this mail itself: a follower need not wake. Absent otherwise. */
   readonly self?: true;
+  /**
+   * Hivebar itself says this, such as the answer that a person gave: no sender can make an event have it. It asks for the
+   * agent, and not for the person. Absent otherwise.
+   */
+  readonly origin?: 'hivebar';
 }
 
 /** What was told under this id changed, or is not there any more. It has the further keys of its source as well. */

@@ -3,7 +3,7 @@ import type { Event } from './event.ts';
 
 /** Keys that mean one thing in every event, whether this one has them or not. */
 const COMMON: ReadonlySet<string> = new Set([
-  ...['event', 'source', 'ts', 'id', 'from', 'created', 'persona', 'self', 'content'],
+  ...['event', 'source', 'ts', 'id', 'from', 'created', 'persona', 'self', 'origin', 'content'],
   ...['event_id', 'wake_class', 'nonce', 'emitted'],
 ]);
 

@@ -6,14 +6,16 @@ export {
   type Item,
   type Items,
   type ItemType,
-  type KeyScope,
   type Lease,
   type LeaseRequest,
   type Listed,
   type NewItem,
+  type Origin,
+  type OwnItem,
   type Priority,
   type Pushed,
 } from './item.ts';
+export { parsePriority, parseTtl, parseType } from './item-fields.ts';
 export { type ItemsOptions, openItems } from './items.ts';
 export type { Level, Levels } from './levels.ts';
 export {

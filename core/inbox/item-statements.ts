@@ -1,5 +1,5 @@
 import type { Database } from '../state/index.ts';
-import type { ItemType, Listed, Priority } from './item.ts';
+import type { ItemType, Listed, Origin, Priority } from './item.ts';
 import { type Tally, tally } from './tally.ts';
 
 /** What was pushed, as the table has it; instants in milliseconds. */
@@ -13,6 +13,7 @@ export interface PushedRow {
   readonly created: number;
   readonly expires_at: number | null;
   readonly dedup_key: string;
+  readonly origin: Origin | null;
 }
 
 export function pushedFields(row: PushedRow) {
@@ -25,7 +26,18 @@ export function pushedFields(row: PushedRow) {
     created: row.created,
     expires: row.expires_at,
     dedupKey: row.dedup_key,
+    origin: row.origin,
   };
+}
+
+/** An item that has a key already. */
+export interface KeyRow {
+  readonly id: number;
+  readonly persona: string;
+  readonly origin: Origin | null;
+  readonly content: string;
+  /** Expired and never shown (a broadcast: expired), so it does not keep a new item away. */
+  readonly is_over: number | null;
 }
 
 /** An item as the tables have it, for one persona. */
@@ -41,7 +53,7 @@ type Marks = 'i' | 'a';
 const columns = (
   marks: Marks | null,
 ) => `${marks ?? 'i'}.seq AS id, i.type, i.from_, i.content, i.priority, i.session, i.created,
-  i.expires_at, i.dedup_key, i.persona = '' AS broadcast,
+  i.expires_at, i.dedup_key, i.origin, i.persona = '' AS broadcast,
   ${marks === null ? 'NULL AS read_at, NULL AS delivered_at' : `${marks}.read_at, ${marks}.delivered_at`}`;
 
 /** In all of these, `?1` is the persona and `?2` is now. */
@@ -81,13 +93,22 @@ export function itemStatementsOf(db: Database) {
     return { own: db.prepare(sql('inbox')), toAll: db.prepare(sql('broadcast_acks')) };
   };
   return {
-    byKey: db.prepare<{ id: number; persona: string }>('SELECT seq AS id, persona FROM inbox WHERE dedup_key = ?'),
+    /** What may stand in the way of a key: the persona's own item first, then a broadcast. `?3` is now. */
+    byKey: db.prepare<KeyRow>(`
+      SELECT seq AS id, persona, origin, content, expires_at <= ?3 AND (persona = '' OR (read_at IS NULL
+        AND delivered_at IS NULL AND (leased_until IS NULL OR leased_until <= ?3))) AS is_over
+      FROM inbox WHERE persona IN (?1, '') AND dedup_key = ?2 ORDER BY persona DESC`),
+    /** The key is free again; the item stays until it is reaped. */
+    freeKey: db.prepare("UPDATE inbox SET dedup_key = 'expired:' || seq || ':' || dedup_key WHERE seq = ?"),
+    acksOf: db.prepare<{ persona: string }>('SELECT persona FROM broadcast_acks WHERE seq = ? AND read_at IS NULL'),
+    readAck: db.prepare('UPDATE broadcast_acks SET read_at = ? WHERE seq = ? AND persona = ?'),
     appear: db.prepare(`
       INSERT INTO personas (name, created, last_id, rev, unread, urgent)
       VALUES (?, ?, 0, (SELECT coalesce(max(rev), 0) + 1 FROM personas), 0, 0) ON CONFLICT (name) DO NOTHING`),
     insert: db.prepare<{ id: number; dedup_key: string }>(`
-      INSERT INTO inbox (persona, type, from_, priority, urgent, session, created, expires_at, read_at, dedup_key, content)
-      VALUES (?1, ?2, ?3, ?4, ?4 <= 1, ?5, ?6, ?7, ?8, coalesce(?9, ${newKey('?2', '?6')}), ?10)
+      INSERT INTO inbox (persona, type, from_, priority, urgent, session, created, expires_at, read_at, dedup_key, content,
+        origin)
+      VALUES (?1, ?2, ?3, ?4, ?4 <= 1, ?5, ?6, ?7, ?8, coalesce(?9, ${newKey('?2', '?6')}), ?10, ?11)
       RETURNING seq AS id, dedup_key`),
 
     list: { pending: list('pending'), delivered: list('delivered'), all: list('all') },
@@ -102,6 +123,7 @@ export function itemStatementsOf(db: Database) {
     nextToAll: db.prepare<ItemRow>(`
       SELECT ${columns('a')} ${BROADCASTS} WHERE a.persona = ?1 AND ${pending('a')} AND a.priority BETWEEN ?3 AND ?4
       ORDER BY a.priority, a.created, a.seq LIMIT ?5`),
+    noteDrain: db.prepare('UPDATE personas SET drained_at = ? WHERE name = ? AND drained_at IS NULL'),
     left: db.prepare<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 ${own('?3')} LIMIT ?4)`),
     leftToAll: db.prepare<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 ${toAll} LIMIT ?3)`),
 

@@ -28,15 +28,21 @@ export interface NewItem {
   readonly created: Instant;
   /** Not shown any more from then on; null: never. */
   readonly expires: Instant | null;
-  /** The same key is the same item, whoever pushes it and how often; null: unlike any other. */
+  /**
+   * The same key is the same item of a persona, whoever pushes it and how often; null: unlike any other. A persona has it as
+   * an item of its own or by a broadcast. An item that expired and was never shown does not count, nor an expired broadcast.
+   */
   readonly dedupKey: string | null;
 }
 
-/**
- * `hive`: a key is stored once, whoever it is for. `persona`: likewise, but what another persona has under the key is another
- * item, and this one gets a key of its own made of both; a broadcast is everybody's, and so the same.
- */
-export type KeyScope = 'hive' | 'persona';
+/** An item of Hivebar itself. */
+export type OwnItem = Omit<NewItem, 'to' | 'dedupKey'> & { readonly persona: string; readonly key: string };
+
+/** Who vouches for an item: Hivebar itself. What anybody else sends has none, whatever it says. */
+export type Origin = 'hivebar';
+
+/** Keys that begin so are for what Hivebar itself says; whatever the case, nobody else can push one. */
+export const OWN_KEYS = 'hivebar:';
 
 export interface Pushed {
   /** The public message id. */
@@ -52,6 +58,7 @@ export interface Item extends Omit<NewItem, 'to' | 'dedupKey'> {
   readonly persona: string;
   readonly dedupKey: string;
   readonly isBroadcast: boolean;
+  readonly origin: Origin | null;
   /**
    * Somebody read it in the inbox: another matter than `delivered`, which says that a session was shown it. What was read
    * is not pending any more.
@@ -86,8 +93,13 @@ export type Listed = 'pending' | 'delivered' | 'all';
 
 /** The items of the local hive. Every method throws Fault `database` or `no-space` when that fails. */
 export interface Items {
-  /** In one transaction, durable when it returns. Keys are those of the hive unless it is said. @throws Fault `usage` */
-  push(items: readonly NewItem[], keys?: KeyScope): readonly Pushed[];
+  /** In one transaction, durable when it returns. @throws Fault `usage`, also for a key that begins with `OWN_KEYS` */
+  push(items: readonly NewItem[]): readonly Pushed[];
+  /**
+   * What Hivebar itself says to a persona: `key` is the part behind `OWN_KEYS`. Saying the same again is not new.
+   * @throws Fault `internal` when something else has the key: an answer is never taken for one that was there
+   */
+  pushOwn(item: OwnItem): Pushed;
   /** The newest `limit`, newest last, for whichever session. Expired, read and leased items are not pending. */
   list(persona: string, which: Listed, limit: number): readonly Item[];
   /**

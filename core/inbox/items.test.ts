@@ -27,8 +27,9 @@ const START = 1_750_000_000_000;
 function rig() {
   const time = { now: START };
   const clock: Clock = { ...realClock, now: () => time.now };
-  const hive = openLocalHive({ db: openDatabase(':memory:'), clock, log: silentLog, contentChars: 220 });
-  return { time, hive, items: hive.items };
+  const db = openDatabase(':memory:');
+  const hive = openLocalHive({ db, clock, log: silentLog, contentChars: 220 });
+  return { time, db, hive, items: hive.items };
 }
 
 const item = (more: Partial<NewItem> = {}): NewItem => newItem({ created: START, ...more });
@@ -70,7 +71,7 @@ describe('what is pushed', () => {
     assert.deepEqual(items.push([whole]), [{ id: 1, dedupKey: 'alert:1', isNew: true }]);
     const { to: _, ...rest } = whole;
     assert.deepEqual(items.list('ada', 'all', 9), [
-      { ...rest, id: 1, persona: 'ada', isBroadcast: false, read: null, delivered: null },
+      { ...rest, id: 1, persona: 'ada', isBroadcast: false, origin: null, read: null, delivered: null },
     ]);
     assert.deepEqual(hive.show('ada', 1), {
       id: 1,
@@ -83,47 +84,96 @@ describe('what is pushed', () => {
     });
   });
 
-  test('seed 4, 5: under a key that is there already is not stored again, within a push and later, whoever it is for', () => {
-    const { items } = rig();
-    const first = items.push([item({ dedupKey: 'k', content: 'first' }), item({ dedupKey: 'k', content: 'second' })]);
-    assert.deepEqual(first, [
-      { id: 1, dedupKey: 'k', isNew: true },
-      { id: 1, dedupKey: 'k', isNew: false },
-    ]);
-    const again = items.push([
-      item({ dedupKey: 'k', to: { is: 'persona', name: 'bo' } }),
-      item({ ...toAll, dedupKey: 'k' }),
-    ]);
-    assert.deepEqual(
-      again.map((one) => one.isNew),
-      [false, false],
-    );
-    assert.deepEqual(
-      items.list('ada', 'all', 9).map((one) => one.content),
-      ['first'],
-    );
-    assert.deepEqual(items.list('bo', 'all', 9), []);
-  });
-
-  test('seed 5: with keys of a persona, what another persona has under the key is another item, each stored once', () => {
-    for (const most of ['k', 'k'.repeat(500)]) {
+  test('A6 given a key, one persona has it once, as an item of its own or by a broadcast, whoever pushes it', () => {
+    for (const key of ['k', 'k'.repeat(500)]) {
       const { items } = rig();
-      const of = (name: string, content: string) => item({ dedupKey: most, to: { is: 'persona', name }, content });
+      const of = (name: string, content: string) => item({ dedupKey: key, to: { is: 'persona', name }, content });
       const some = [of('ada', 'first'), of('bo', 'second'), of('ada', 'again'), of('bo', 'again')];
-      const isNew = () => items.push(some, 'persona').map((one) => one.isNew);
-      assert.deepEqual(isNew(), [true, true, false, false]);
-      assert.deepEqual(isNew(), [false, false, false, false]);
+      const pushed = items.push(some);
+      assert.deepEqual(
+        pushed.map(({ id, isNew }) => [id, isNew]),
+        [
+          [1, true],
+          [2, true],
+          [1, false],
+          [2, false],
+        ],
+        'what bo has under the key is another item, and lost for nobody',
+      );
+      assert.ok(pushed.every(({ dedupKey }) => dedupKey === key));
+      assert.ok(items.push(some).every(({ isNew }) => !isNew));
       const contents = (name: string) => items.list(name, 'all', 9).map((one) => one.content);
       assert.deepEqual([contents('ada'), contents('bo')], [['first'], ['second']]);
-      // What was pushed to one before is what lies in the queue of that one; a broadcast is everybody's already.
-      assert.deepEqual(
-        items.push([of('bo', 'pushed')]).map((one) => one.isNew),
-        [false],
-      );
       items.push([item({ ...toAll, dedupKey: 'all' })]);
-      assert.equal(items.push([item({ dedupKey: 'all' })], 'persona')[0]?.isNew, false);
-      assert.equal(items.push([item({ ...toAll, dedupKey: most })], 'persona')[0]?.isNew, false);
+      assert.equal(items.push([item({ dedupKey: 'all' })])[0]?.isNew, false, 'ada has it by the broadcast');
     }
+  });
+
+  test('A6 given an item that expired and nobody saw, its key is free; one that was shown or read keeps it', () => {
+    const { items, time } = rig();
+    const push = (more: Partial<NewItem> = {}) =>
+      items.push([item({ dedupKey: 'k', created: time.now, expires: time.now + 1000, ...more })])[0];
+    const first = push();
+    assert.equal(push()?.isNew, false);
+    time.now += 2000;
+    const second = push({ content: 'second' });
+    assert.equal(second?.isNew, true);
+    assert.notEqual(second?.id, first?.id);
+    assert.deepEqual(
+      items.list('ada', 'pending', 9).map(({ content, dedupKey }) => [content, dedupKey]),
+      [['second', 'k']],
+    );
+    const lease = items.lease({ persona: 'ada', session: null, upTo: 4, most: 9, forMs: 100 });
+    items.delivered(lease, [second?.id ?? 0]);
+    time.now += 2000;
+    assert.equal(push()?.isNew, false, 'it expired, and was shown');
+    assert.equal(items.push([item({ ...toAll, dedupKey: 'all', expires: time.now + 10 })])[0]?.isNew, true);
+    time.now += 20;
+    assert.equal(items.push([item({ ...toAll, dedupKey: 'all' })])[0]?.isNew, true, 'a broadcast that expired');
+    assert.equal(items.push([item({ ...toAll, dedupKey: 'all' })])[0]?.isNew, false);
+  });
+
+  test('C3 given an item or a broadcast of its own, a persona has read it: it neither waits nor wakes', () => {
+    const { items, hive } = rig();
+    items.push([item({ source: 'Ada', priority: 0 }), item({ ...toAll, source: 'bo', priority: 0 })]);
+    assert.deepEqual(items.pending('ada', null), [1, 0, 0, 0, 0], 'the broadcast of bo, not what ada said to herself');
+    items.push([item({ ...toAll, source: 'ADA', priority: 1 })]);
+    assert.deepEqual(items.pending('ada', null), [1, 0, 0, 0, 0]);
+    items.push([item({ to: { is: 'persona', name: 'bo' }, priority: 3 })]);
+    assert.deepEqual(
+      items.pending('bo', null),
+      [0, 1, 0, 1, 0],
+      'bo appeared after his own broadcast, and has read it',
+    );
+    assert.equal(items.lease({ persona: 'ada', session: null, upTo: 4, most: 9, forMs: 1 }).items.length, 1);
+    assert.deepEqual(hive.window('bo', null, going).unread, exactly(2));
+  });
+
+  test('C1 given what others push, nobody can take the place of what Hivebar itself says', () => {
+    const { items, db } = rig();
+    for (const dedupKey of ['hivebar:decision:1', 'HiveBar:decision:1', 'hivebar:']) {
+      assert.throws(() => items.push([item({ dedupKey })]), { code: 'usage', message: /must not begin with hivebar:/ });
+    }
+    items.push([item({ dedupKey: 'decision:1', content: 'Chosen: deploy', type: 'decision', source: 'operator' })]);
+    const { dedupKey: _, to: __, ...said } = item({ type: 'decision', source: 'operator', content: 'Chosen: hold' });
+    const own = { ...said, persona: 'ada', key: 'decision:1' };
+    assert.deepEqual(items.pushOwn(own), { id: 2, dedupKey: 'hivebar:decision:1', isNew: true });
+    assert.equal(items.pushOwn(own).isNew, false, 'the same again, as after a crash');
+    assert.throws(() => items.pushOwn({ ...own, content: 'Chosen: deploy' }), {
+      code: 'internal',
+      message: /item 2 has the key hivebar:decision:1 and says something else/,
+    });
+    assert.throws(() => items.pushOwn({ ...own, persona: 'bo' }), { code: 'database' }, 'an answer is there once');
+    assert.deepEqual(
+      items.list('ada', 'pending', 9).map(({ content, origin }) => [content, origin]),
+      [
+        ['Chosen: deploy', null],
+        ['Chosen: hold', 'hivebar'],
+      ],
+    );
+    const forge =
+      "INSERT INTO inbox (persona, from_, urgent, created, dedup_key, content) VALUES ('ada', 'x', 0, 1, ?, 'x')";
+    assert.throws(() => db.prepare(forge).run('hivebar:decision:2'), /CHECK/);
   });
 
   test('inbox-gates 8.5: two messages of one source in one millisecond are both kept', () => {

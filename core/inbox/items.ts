@@ -1,10 +1,19 @@
-import { type Instant, sameName } from '../model/index.ts';
+import { Fault, type Instant, sameName } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import { clearStamps, type Database, laterTransaction, migrate, pendingDirOf, transaction } from '../state/index.ts';
 import { expiryOf } from './expiry.ts';
-import type { Item, Items, KeyScope, Lease, NewItem, Priority, Pushed } from './item.ts';
+import {
+  type Item,
+  type Items,
+  type Lease,
+  type NewItem,
+  type Origin,
+  OWN_KEYS,
+  type Priority,
+  type Pushed,
+} from './item.ts';
 import { type ItemRow, itemStatementsOf, pushedFields } from './item-statements.ts';
-import { checkedItem, keyOfOne } from './new-item.ts';
+import { checkedItem } from './new-item.ts';
 import { INBOX_SCHEMA } from './schema.ts';
 import { DAMAGED_FROM, formatDamaged, openSeals } from './seals.ts';
 import { byPriority, MOST_COUNTED } from './tally.ts';
@@ -16,6 +25,7 @@ export interface ItemsOptions {
   readonly changed?: () => void;
 }
 
+const ITEMS = { is: 'machine', key: 'inbox' } as const;
 /** Expired items a drain clears away on its way: more of them is the tray process's work. */
 const SWEPT_AT_ONCE = 200;
 
@@ -33,21 +43,28 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
 
   const nowMs = (): Instant => Math.floor(clock.now());
 
-  function pushOne(item: NewItem, now: Instant, keys: KeyScope): Pushed {
+  function pushOne(item: NewItem, now: Instant, origin: Origin | null): Pushed {
     const { to, type, source, content, priority, session, created, expires, dedupKey } = item;
     const name = to.is === 'persona' ? to.name : '';
-    const known = dedupKey === null ? undefined : sql.byKey.get(dedupKey);
-    if (known !== undefined && dedupKey !== null) {
-      const isAnothers = known.persona !== '' && name !== '' && known.persona !== name;
-      if (keys === 'persona' && isAnothers)
-        return pushOne({ ...item, dedupKey: keyOfOne(dedupKey, name) }, now, 'hive');
-      return { id: known.id, dedupKey, isNew: false };
+    for (const known of dedupKey === null ? [] : sql.byKey.all(name, dedupKey, now)) {
+      if (known.is_over === 1) {
+        if (known.persona === name) sql.freeKey.run(known.id);
+      } else if (origin !== null && (known.origin !== origin || known.content !== content)) {
+        throw new Fault('internal', `item ${known.id} has the key ${dedupKey} and says something else`, ITEMS);
+      } else return { id: known.id, dedupKey: dedupKey ?? '', isNew: false };
     }
     // By our clock, not by the item's: that decides which broadcasts are still for a new persona.
     if (to.is === 'persona') sql.appear.run(name, now);
-    const readAt = type === 'mail' && sameName(source, name) ? now : null; // mail to oneself, see LocalHive
-    const row = sql.insert.get(name, type, source, priority, session, created, expires, readAt, dedupKey, content);
+    // What one says to oneself is known: it neither waits nor wakes, see LocalHive.
+    const readAt = origin === null && sameName(source, name) ? now : null;
+    const row = sql.insert.get(
+      ...[name, type, source, priority, session, created, expires, readAt, dedupKey, content, origin],
+    );
     if (row === undefined) throw new Error('an insert returned nothing');
+    if (to.is === 'everyone') {
+      for (const { persona } of sql.acksOf.all(row.id))
+        if (sameName(source, persona)) sql.readAck.run(now, row.id, persona);
+    }
     seals.seal(row.id);
     return { id: row.id, dedupKey: row.dedup_key, isNew: true };
   }
@@ -58,11 +75,22 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
       id: row.id,
       persona,
       ...fields,
-      ...(seals.isWhole(row.id) ? {} : { source: DAMAGED_FROM, content: formatDamaged(row.id) }),
+      ...(seals.isWhole(row.id) ? {} : { source: DAMAGED_FROM, content: formatDamaged(row.id), origin: null }),
       isBroadcast: row.broadcast === 1,
       read: row.read_at,
       delivered: row.delivered_at,
     };
+  }
+
+  function store(items: readonly NewItem[], origin: Origin | null): readonly Pushed[] {
+    const now = nowMs();
+    const pushed = transaction(db, () => {
+      const all = items.map((item) => pushOne(item, now, origin));
+      clearStamps(pendingDirOf(db.path), addressees(items));
+      return all;
+    });
+    changed();
+    return pushed;
   }
 
   /** What comes first, of the persona's own for any session and for this one, and of the broadcasts. */
@@ -98,22 +126,20 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
         if (shown.has(item.id)) sql.deliver[table].run(persona, item.id, now);
         else sql.free[table].run(persona, item.id, id);
       }
+      if (shown.size > 0) sql.noteDrain.run(now, persona);
     });
     if (shown.size > 0) changed();
   }
 
   return {
-    push(items, keys = 'hive') {
+    push(items) {
       const checked = items.map(checkedItem);
-      if (checked.length === 0) return [];
-      const now = nowMs();
-      const pushed = transaction(db, () => {
-        const all = checked.map((item) => pushOne(item, now, keys));
-        clearStamps(pendingDirOf(db.path), addressees(checked));
-        return all;
-      });
-      changed();
-      return pushed;
+      return checked.length === 0 ? [] : store(checked, null);
+    },
+    pushOwn({ persona, key, ...said }) {
+      const item = { ...said, to: { is: 'persona', name: persona }, dedupKey: null } as const;
+      const [pushed] = store([{ ...checkedItem(item), dedupKey: `${OWN_KEYS}${key}` }], 'hivebar');
+      return pushed as Pushed;
     },
     list: (persona, which, limit) =>
       sql.list[which]

@@ -11,7 +11,7 @@ import {
   transaction,
 } from '../state/index.ts';
 import { expiryOf, sweeping } from './expiry.ts';
-import type { Items } from './item.ts';
+import type { Items, Origin } from './item.ts';
 import { openItems } from './items.ts';
 import { keepLevels, type Level, type Levels } from './levels.ts';
 import { type Mail, mailOf } from './mail.ts';
@@ -20,6 +20,7 @@ import type { InboxQuery } from './query.ts';
 import { recentMail } from './recent.ts';
 import { INBOX_SCHEMA } from './schema.ts';
 import { DAMAGED_FROM, formatDamaged, openSeals } from './seals.ts';
+import { parseSentItem } from './sent-item.ts';
 import { type HeadRow, headOf, type StoredRow, statementsOf } from './statements.ts';
 
 export interface LocalHiveOptions {
@@ -37,6 +38,8 @@ export interface LocalHiveOptions {
 export interface Sent {
   readonly id: number;
   readonly to: string;
+  /** False: it was there already, under the key it was sent with. Absent: it had none. */
+  readonly new?: boolean;
 }
 
 /** A row without what the watcher does not need: the text is cut, null when none is wanted. */
@@ -46,6 +49,8 @@ export interface TrimmedRow {
   readonly created: string;
   readonly content: string | null;
   readonly read: boolean;
+  /** Hivebar itself says this; absent otherwise. */
+  readonly origin?: Origin;
 }
 
 export interface Window {
@@ -78,8 +83,11 @@ type Messages = readonly number[] | 'all' | { readonly upTo: number };
 export interface LocalHive extends Disposable {
   /** The same messages as hooks see them. */
   readonly items: Items;
-  /** Resolves when the mail is on the disk. What is sent in one turn shares one flush. @throws Fault `usage` (as a rejection). */
-  send(mail: Mail): Promise<Sent>;
+  /**
+   * Stores what a client sent, see `mailOf` and `parseSentItem`. Resolves when it is on the disk. Plain mail that is sent in one
+   * turn shares one flush. @throws Fault `usage` (as a rejection).
+   */
+  send(mail: unknown): Promise<Sent>;
   /** The same at once and by itself, for a process that has no turn to share. @throws Fault `usage`. */
   sendNow(mail: Mail): Sent;
   inbox(query: InboxQuery): InboxAnswer;
@@ -217,9 +225,10 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   }
 
   function shown(row: StoredRow): InboxRow {
-    const { id, read_at: readAt } = row;
-    const [from, content] = isWhole(id) ? [row.from_, row.content] : [DAMAGED_FROM, formatDamaged(id)];
-    return { id, from, content, created: isoOf(row.created), read: readAt !== null };
+    const { id, read_at: readAt, origin } = row;
+    const about = { created: isoOf(row.created), read: readAt !== null };
+    if (!isWhole(id)) return { id, from: DAMAGED_FROM, content: formatDamaged(id), ...about };
+    return { id, from: row.from_, content: row.content, ...about, ...(origin === null ? {} : { origin }) };
   }
 
   function above(address: string, after: number): HeadRow[] {
@@ -244,7 +253,14 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     }
     const head = headOf(row);
     const content = head === null || contentChars === null ? null : cutText(head, contentChars);
-    return { id: row.id, from: row.from_, created: isoOf(row.created), content, read: row.read_at !== null };
+    return {
+      id: row.id,
+      from: row.from_,
+      created: isoOf(row.created),
+      content,
+      read: row.read_at !== null,
+      ...(row.origin === null ? {} : { origin: row.origin }),
+    };
   }
 
   function answer({ persona, beforeId, limit, unreadOnly }: InboxQuery): InboxAnswer {
@@ -258,25 +274,25 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     const inLimit = limit - page.rows.length;
     const beyond = oldest === null ? 0 : (sql.countBefore.get(persona, oldest, unread, inLimit + 1)?.n ?? 0);
     const here = page.rows.filter((row) => !row.read).length;
-    const total = levels.of(persona).unread;
+    const total = levels.unread(persona);
     return {
       result: page.rows,
       truncated: beyond > inLimit,
       size_dropped: page.full ? Math.min(beyond, inLimit) : 0,
       size_truncated: page.clipped,
       next_before_id: beyond > 0 ? oldest : null,
-      unread_not_shown: beyond > 0 && total.is !== 'unknown' ? Math.max(0, total.n - here) : 0,
+      unread_not_shown: beyond > 0 ? Math.max(0, total - here) : 0,
     };
   }
 
   return {
     items,
-    send(mail) {
-      try {
-        return group.add(mailOf(mail));
-      } catch (error) {
-        return Promise.reject(error);
-      }
+    async send(mail) {
+      const item = parseSentItem(mail, Math.floor(clock.now()));
+      if (item === null) return await group.add(mailOf(mail));
+      const [pushed] = items.push([item]);
+      const sent = { id: pushed?.id ?? 0, to: mailOf(mail).to };
+      return item.dedupKey === null ? sent : { ...sent, new: pushed?.isNew === true };
     },
     sendNow(mail) {
       const [sent] = deliver([mailOf(mail)]);

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { ITEM_TYPES, type NewItem } from './item.ts';
+import { ITEM_TYPES, type NewItem, OWN_KEYS } from './item.ts';
 import { contentOf, nameOf, usage } from './mail.ts';
 
 /** Longest session id or dedup key, in characters. */
@@ -25,14 +24,24 @@ export function checkedItem(item: NewItem): NewItem {
     session: session === null ? null : keyOf('session', session),
     created: millisOf('created', created),
     expires: expires === null ? null : millisOf('expires', expires),
-    dedupKey: dedupKey === null ? null : keyOf('dedupKey', dedupKey),
+    dedupKey: dedupKey === null ? null : foreignKey(keyOf('dedupKey', dedupKey)),
   };
 }
 
-/** The key of what one persona has under a key that another persona's item has; too long for a key it is a hash. */
-export function keyOfOne(key: string, persona: string): string {
-  const own = `${key} for ${persona}`;
-  return own.length <= MAX_KEY ? own : `sha256:${createHash('sha256').update(own).digest('hex')}`;
+function foreignKey(key: string): string {
+  if (isOwnKey(key))
+    throw usage(`"dedupKey" must not begin with ${OWN_KEYS}, which is for what Hivebar itself says`, key);
+  return key;
+}
+
+/** Whether only Hivebar itself may use this key. */
+export function isOwnKey(key: string): boolean {
+  return key.slice(0, OWN_KEYS.length).toLowerCase() === OWN_KEYS;
+}
+
+/** A key as another machine may give it: one that only Hivebar itself may use here gets another beginning. */
+export function toForeignKey(key: string): string {
+  return isOwnKey(key) ? `foreign:${key}` : key;
 }
 
 function keyOf(field: string, value: string): string {

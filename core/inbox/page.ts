@@ -1,3 +1,5 @@
+import type { Origin } from './item.ts';
+
 /** A row as `GET /api/inbox` shows it, keys in this order (Kijito contract a). */
 export interface InboxRow {
   readonly id: number;
@@ -6,6 +8,8 @@ export interface InboxRow {
   /** UTC, see `isoOf`. For people: order is by `id` alone. */
   readonly created: string;
   readonly read: boolean;
+  /** Hivebar itself says this, such as the answer of a decision; absent for everything that others send. */
+  readonly origin?: Origin;
 }
 
 /** The answer to `GET /api/inbox`, keys and meanings as Kijito contract a has them. */

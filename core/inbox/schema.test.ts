@@ -26,10 +26,11 @@ test('a database of version 1 keeps its mail, ids, counts and what was read', as
   sendV1(db, 'bo', 'four', false, false);
   db.exec('DELETE FROM inbox WHERE seq = 4');
   const uuid = db.prepare<{ uuid: string }>('SELECT uuid FROM inbox WHERE seq = 2').get()?.uuid;
-  const before = db.prepare('SELECT * FROM personas').all();
+  const asked = 'SELECT name, created, last_id, rev, unread, urgent FROM personas';
+  const before = db.prepare(asked).all();
 
   using hive = openLocalHive({ db, clock, log: silentLog, contentChars: 220 });
-  assert.deepEqual(db.prepare('SELECT * FROM personas').all(), before);
+  assert.deepEqual(db.prepare(asked).all(), before);
   const row = { from: 'zoe', created: isoOf(START) };
   assert.deepEqual(hive.window('ada', 0, never), {
     rows: [
@@ -60,6 +61,30 @@ test('ids go on also when all the mail of version 1 had been deleted', () => {
   using hive = openLocalHive({ db, clock, log: silentLog, contentChars: 220 });
   assert.equal(hive.window('ada', 0, never).max, 3);
   assert.equal(hive.sendNow({ to: 'ada', from: 'zoe', content: '', urgent: false }).id, 4);
+});
+
+test('C1 given a database of version 2, a key that somebody planted among those of Hivebar is renamed', () => {
+  using db = openDatabase(':memory:');
+  migrate(db, 'inbox', INBOX_SCHEMA.slice(0, 2));
+  const insert = db.prepare(
+    `INSERT INTO inbox (persona, type, from_, priority, urgent, session, created, dedup_key, content)
+     VALUES (?, 'event', 'ci', 3, 0, 's1', ?, ?, 'text')`,
+  );
+  insert.run('ada', START, 'hivebar:decision:1');
+  insert.run('', START, 'k');
+  const items = openItems({ db, clock });
+  assert.deepEqual(
+    items
+      .list('ada', 'pending', 9)
+      .map(({ id, dedupKey, origin, session, priority }) => [id, dedupKey, origin, session, priority]),
+    [
+      [1, 'foreign:hivebar:decision:1', null, 's1', 3],
+      [2, 'k', null, 's1', 3],
+    ],
+  );
+  const said = { type: 'decision', source: 'operator', content: 'x', priority: 1, session: null } as const;
+  const own = { ...said, persona: 'ada', key: 'decision:1', created: START, expires: null };
+  assert.equal(items.pushOwn(own).isNew, true);
 });
 
 test('a process of before that still runs goes on sending, and its urgent mail is urgent', () => {

@@ -10,6 +10,14 @@
  * found the same way as in `inbox`, however many broadcasts there were. A persona that appears later gets those that
  * have not expired. The acknowledgements repeat what the order of a drain needs.
  *
+ * `origin` is 'hivebar' for what Hivebar itself says (answers of decisions, results of gates), else null. Only such a row
+ * has a key that begins with `hivebar:`, and each of these keys is there once: nobody else can take the place of an answer.
+ * It is for the agent and not for the person who gave it, so `agent_unread` and `agent_urgent` count it apart; `unread` and
+ * `urgent` count everything. A key is one item per persona (a broadcast has the persona '').
+ *
+ * `personas.drained_at` is when an agent was first shown its inbox here, and `elsewhere` says that the persona lives on
+ * another machine, and not here.
+ *
  * `personas.rev` is the number of the last change of a persona's mail, drawn from one counter for all of them,
  * so that "what changed since" is one look into an index, also when another process made the change. The triggers keep the
  * rows of `personas`, whoever writes, so that a count costs the same however much mail there is. `last_id` outlives
@@ -152,4 +160,96 @@ export const INBOX_SCHEMA: readonly string[] = [
   `,
   // The checksum of a message, see `Seals`.
   'ALTER TABLE inbox ADD COLUMN sum INTEGER',
+  `
+  DROP TRIGGER persona_appeared;
+  DROP TRIGGER broadcast_ack_came;
+
+  CREATE TABLE items (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    persona TEXT NOT NULL,
+    type TEXT NOT NULL DEFAULT 'mail',
+    from_ TEXT NOT NULL,
+    priority INTEGER NOT NULL DEFAULT 2,
+    urgent INTEGER NOT NULL,
+    session TEXT,
+    created INTEGER NOT NULL,
+    expires_at INTEGER,
+    read_at INTEGER,
+    delivered_at INTEGER,
+    lease TEXT,
+    leased_until INTEGER,
+    dedup_key TEXT NOT NULL DEFAULT ('mail:' || lower(hex(randomblob(16)))),
+    origin TEXT CHECK (origin = 'hivebar'),
+    content TEXT NOT NULL,
+    sum INTEGER,
+    UNIQUE (persona, dedup_key),
+    CHECK (origin IS NOT NULL OR dedup_key NOT LIKE 'hivebar:%')
+  ) STRICT;
+  INSERT INTO items (seq, persona, type, from_, priority, urgent, session, created, expires_at, read_at, delivered_at,
+      lease, leased_until, dedup_key, content, sum)
+    SELECT seq, persona, type, from_, priority, urgent, session, created, expires_at, read_at, delivered_at,
+      lease, leased_until, iif(dedup_key LIKE 'hivebar:%', 'foreign:' || dedup_key, dedup_key), content, sum
+    FROM inbox ORDER BY seq;
+  DELETE FROM sqlite_sequence WHERE name = 'items';
+  INSERT INTO sqlite_sequence (name, seq) SELECT 'items', seq FROM sqlite_sequence WHERE name = 'inbox';
+  DROP TABLE inbox;
+  ALTER TABLE items RENAME TO inbox;
+  CREATE INDEX inbox_by_persona ON inbox (persona);
+  CREATE INDEX inbox_pending ON inbox (persona, session, priority, created, seq, expires_at, leased_until, origin)
+    WHERE read_at IS NULL;
+  CREATE INDEX inbox_expiring ON inbox (expires_at)
+    WHERE expires_at IS NOT NULL AND read_at IS NULL AND persona <> '';
+  CREATE INDEX inbox_for_session ON inbox (persona, session) WHERE session IS NOT NULL AND read_at IS NULL;
+  CREATE UNIQUE INDEX inbox_own_words ON inbox (dedup_key) WHERE origin IS NOT NULL;
+
+  ALTER TABLE personas ADD COLUMN agent_unread INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE personas ADD COLUMN agent_urgent INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE personas ADD COLUMN drained_at INTEGER;
+  ALTER TABLE personas ADD COLUMN elsewhere INTEGER NOT NULL DEFAULT 0;
+
+  CREATE TRIGGER inbox_urgent AFTER INSERT ON inbox WHEN NEW.urgent = 1 AND NEW.priority > 1 BEGIN
+    UPDATE inbox SET priority = 1 WHERE seq = NEW.seq;
+  END;
+  CREATE TRIGGER inbox_came AFTER INSERT ON inbox WHEN NEW.persona <> '' BEGIN
+    INSERT INTO personas (name, created, last_id, rev, unread, urgent, agent_unread, agent_urgent)
+    VALUES (NEW.persona, NEW.created, NEW.seq, (SELECT coalesce(max(rev), 0) + 1 FROM personas),
+            NEW.read_at IS NULL, iif(NEW.read_at IS NULL, NEW.urgent, 0),
+            NEW.read_at IS NULL AND NEW.origin IS NOT NULL,
+            iif(NEW.read_at IS NULL AND NEW.origin IS NOT NULL, NEW.urgent, 0))
+    ON CONFLICT (name) DO UPDATE SET last_id = excluded.last_id, rev = excluded.rev,
+      unread = unread + excluded.unread, urgent = urgent + excluded.urgent,
+      agent_unread = agent_unread + excluded.agent_unread, agent_urgent = agent_urgent + excluded.agent_urgent;
+  END;
+  CREATE TRIGGER inbox_was_read AFTER UPDATE OF read_at ON inbox WHEN OLD.read_at IS NULL AND NEW.read_at IS NOT NULL BEGIN
+    UPDATE personas SET unread = unread - 1, urgent = urgent - OLD.urgent,
+      agent_unread = agent_unread - (OLD.origin IS NOT NULL),
+      agent_urgent = agent_urgent - iif(OLD.origin IS NOT NULL, OLD.urgent, 0),
+      rev = (SELECT max(rev) + 1 FROM personas) WHERE name = OLD.persona;
+  END;
+  CREATE TRIGGER inbox_went AFTER DELETE ON inbox WHEN OLD.read_at IS NULL AND OLD.persona <> '' BEGIN
+    UPDATE personas SET unread = unread - 1, urgent = urgent - OLD.urgent,
+      agent_unread = agent_unread - (OLD.origin IS NOT NULL),
+      agent_urgent = agent_urgent - iif(OLD.origin IS NOT NULL, OLD.urgent, 0),
+      rev = (SELECT max(rev) + 1 FROM personas) WHERE name = OLD.persona;
+  END;
+
+  CREATE TRIGGER broadcast_came AFTER INSERT ON inbox WHEN NEW.persona = '' BEGIN
+    INSERT INTO broadcast_acks (persona, seq, priority, created, expires_at, read_at)
+    SELECT name, NEW.seq, NEW.priority, NEW.created, NEW.expires_at, iif(lower(name) = lower(NEW.from_), NEW.created, NULL)
+    FROM personas;
+  END;
+  CREATE TRIGGER broadcast_went AFTER DELETE ON inbox WHEN OLD.persona = '' BEGIN
+    DELETE FROM broadcast_acks WHERE seq = OLD.seq;
+  END;
+  CREATE TRIGGER persona_appeared AFTER INSERT ON personas BEGIN
+    INSERT INTO broadcast_acks (persona, seq, priority, created, expires_at, read_at)
+    SELECT NEW.name, seq, priority, created, expires_at, iif(lower(NEW.name) = lower(from_), NEW.created, NULL) FROM inbox
+    WHERE persona = '' AND (expires_at IS NULL OR expires_at > NEW.created);
+  END;
+  CREATE TRIGGER broadcast_ack_came AFTER INSERT ON broadcast_acks BEGIN
+    UPDATE personas SET last_id = max(last_id, NEW.seq), unread = unread + (NEW.read_at IS NULL),
+      urgent = urgent + (NEW.read_at IS NULL AND NEW.priority <= 1),
+      rev = (SELECT max(rev) + 1 FROM personas) WHERE name = NEW.persona;
+  END;
+  `,
 ];

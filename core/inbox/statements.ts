@@ -1,4 +1,5 @@
 import type { Database } from '../state/index.ts';
+import type { Origin } from './item.ts';
 import { newKey } from './item-statements.ts';
 
 /** A message as the table has it; instants in milliseconds. */
@@ -9,6 +10,7 @@ export interface StoredRow {
   readonly urgent: number;
   readonly created: number;
   readonly read_at: number | null;
+  readonly origin: Origin | null;
 }
 
 /** A row with its text when that is short, else the first bytes of it; neither when none of it is wanted. */
@@ -24,7 +26,7 @@ export type HeadRow = Omit<StoredRow, 'content' | 'urgent'> & {
 const head = (
   row: string,
   marks: string,
-): string => `${marks}.seq AS id, ${row}.from_, ${row}.created, ${marks}.read_at,
+): string => `${marks}.seq AS id, ${row}.from_, ${row}.created, ${marks}.read_at, ${row}.origin,
   iif(octet_length(${row}.content) <= ?1, ${row}.content, NULL) AS short,
   iif(octet_length(${row}.content) > ?1, substr(CAST(${row}.content AS BLOB), 1, ?1), NULL) AS head`;
 
@@ -38,7 +40,7 @@ export function headOf({ short, head }: HeadRow): string | null {
 /** Everything the local hive asks of its tables, beside the counts and the items. */
 export function statementsOf(db: Database) {
   const whole = (row: string, marks: string): string =>
-    `${marks}.seq AS id, ${row}.from_, ${row}.content, ${row}.urgent, ${row}.created, ${marks}.read_at`;
+    `${marks}.seq AS id, ${row}.from_, ${row}.content, ${row}.urgent, ${row}.created, ${marks}.read_at, ${row}.origin`;
   const own = whole('inbox', 'inbox');
   const toAll = whole('i', 'a');
   const acks = 'FROM broadcast_acks AS a CROSS JOIN inbox AS i ON i.seq = a.seq WHERE a.persona';

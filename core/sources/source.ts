@@ -37,6 +37,8 @@ export interface Row {
   readonly created: string;
   readonly content: string | null;
   readonly read: boolean;
+  /** Hivebar itself says this to the agent: only the hive of this machine can prove that. Absent otherwise. */
+  readonly origin?: 'hivebar';
 }
 
 /**

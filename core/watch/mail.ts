@@ -40,10 +40,10 @@ export function common(rules: Rules, at: Instant, name: Event['event'], eventId:
 }
 
 /** A row of a log fits, and so does a thing of a set with its `seq`. */
-type Message = Pick<NewEvent, 'id' | 'from' | 'created'> & { readonly content: string | null };
+type Message = Pick<NewEvent, 'id' | 'from' | 'created' | 'origin'> & { readonly content: string | null };
 
 export function mailEvent(
-  { id, from, created, content }: Message,
+  { id, from, created, content, origin }: Message,
   rules: Rules,
   at: Instant,
   name: MailName = 'new',
@@ -60,6 +60,7 @@ export function mailEvent(
   };
   if (rules.persona !== null) event.persona = rules.persona;
   if (from !== null && rules.address !== '' && sameName(from, rules.address)) event.self = true;
+  if (origin !== undefined) event.origin = origin;
   if (content !== null) event.content = content;
   return event;
 }

@@ -10,7 +10,7 @@ import { silentLog } from '../../core/ports/index.ts';
 import { type Database, openDatabase } from '../../core/state/index.ts';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
 
-type NewItem = Parameters<DecisionsOptions['items']['push']>[0][number];
+type OwnItem = Parameters<DecisionsOptions['items']['pushOwn']>[0];
 
 /** What a crash looks like from inside: everything that would have come after it does not. */
 export class Crash extends Error {}
@@ -26,7 +26,7 @@ export interface DecisionRig extends Disposable {
   /** `gate open ada`, `push decision:1`, `wake ada`, `emit 1 resolved`. */
   readonly done: string[];
   /** What was pushed, by its key: each once. */
-  readonly inbox: Map<string, NewItem>;
+  readonly inbox: Map<string, OwnItem>;
   /** Whether the gate of a persona is open; not there: never touched. */
   readonly gates: Map<string, 'open' | 'closed'>;
   readonly waiting: Set<string>;
@@ -43,7 +43,7 @@ export function decisionRig(path = ':memory:'): DecisionRig {
   const real = openDatabase(path);
   const clock = fakeClock();
   const done: string[] = [];
-  const inbox = new Map<string, NewItem>();
+  const inbox = new Map<string, OwnItem>();
   const gates = new Map<string, 'open' | 'closed'>();
   const waiting = new Set<string>();
   const warned: string[] = [];
@@ -99,17 +99,13 @@ export function decisionRig(path = ':memory:'): DecisionRig {
     },
   };
   const items: DecisionsOptions['items'] = {
-    push(pushed) {
+    pushOwn(item) {
       at('pushing');
-      const answers = pushed.map((item, i) => {
-        const dedupKey = item.dedupKey ?? `none:${inbox.size + i}`;
-        const isNew = !inbox.has(dedupKey);
-        if (isNew) inbox.set(dedupKey, item);
-        done.push(`push ${dedupKey}`);
-        return { id: inbox.size, dedupKey, isNew };
-      });
+      const isNew = !inbox.has(item.key);
+      if (isNew) inbox.set(item.key, item);
+      done.push(`push ${item.key}`);
       at('pushed');
-      return answers;
+      return { id: inbox.size, dedupKey: item.key, isNew };
     },
   };
   return {

@@ -10,7 +10,7 @@ import {
   type Provenance,
   type Verdict,
 } from '../../core/inbox/gates/index.ts';
-import type { NewItem } from '../../core/inbox/index.ts';
+import type { OwnItem } from '../../core/inbox/index.ts';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
 import { realDisk } from '../../core/state/index.ts';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
@@ -21,7 +21,7 @@ export interface Rig {
   readonly space: Scratch;
   readonly gates: Gates;
   readonly clock: FakeClock;
-  readonly pushed: NewItem[];
+  readonly pushed: OwnItem[];
   /** What git is to say. */
   git: CheckAnswer;
   /** What each persona asked and nobody answered: one question, unless a test says otherwise. */
@@ -37,10 +37,10 @@ export const DECISION_GATE = BUILT_INS.find(({ id }) => id === 'decision') as Ga
 
 export function rig(space: Scratch): Rig {
   const clock = fakeClock();
-  const pushed: NewItem[] = [];
-  const push = (items: readonly NewItem[]) => {
-    pushed.push(...items);
-    return items.map(({ dedupKey }, id) => ({ id, dedupKey: dedupKey ?? '', isNew: true }));
+  const pushed: OwnItem[] = [];
+  const pushOwn = (item: OwnItem) => {
+    pushed.push(item);
+    return { id: pushed.length, dedupKey: item.key, isNew: true };
   };
   const git: LookAtGit = async () => made.git;
   const asked = () => made.asked;
@@ -51,7 +51,7 @@ export function rig(space: Scratch): Rig {
     pushed,
     git: { is: 'clear' },
     asked: ONE_QUESTION,
-    gates: openGates({ ...needs, items: () => ({ push }) }),
+    gates: openGates({ ...needs, items: () => ({ pushOwn }) }),
     file: (id, persona = 'ada') => space.at('gates', persona, `${id}.json`),
   };
   return made;

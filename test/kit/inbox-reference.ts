@@ -14,6 +14,8 @@ interface Row extends NewItem {
   /** Null: a key of its own, which nobody else can have. */
   readonly dedupKey: string | null;
   readonly marks: Map<string, Marks>;
+  /** Its key is another item's by now. */
+  isFree: boolean;
 }
 
 /** An item without the key, which the reference does not make up. */
@@ -30,19 +32,26 @@ export class InboxReference {
   /** What a push is to answer but for the ids of new items, which `idOf` says. */
   push(items: readonly NewItem[], now: number, idOf: (index: number) => number): readonly Omit<Pushed, 'dedupKey'>[] {
     return items.map((item, index) => {
-      const known = item.dedupKey === null ? undefined : this.#rows.find((row) => row.dedupKey === item.dedupKey);
+      const known = this.#rows
+        .filter((row) => row.dedupKey !== null && row.dedupKey === item.dedupKey && !row.isFree)
+        .filter(({ to }) => to.is === 'everyone' || (item.to.is === 'persona' && to.name === item.to.name))
+        .find((row) => {
+          const isOver = this.#isOver(row, now);
+          if (isOver && row.to.is === item.to.is) row.isFree = true;
+          return !isOver;
+        });
       if (known !== undefined) return { id: known.id, isNew: false };
       const id = idOf(index);
-      const row: Row = { ...item, id, marks: new Map() };
+      const row: Row = { ...item, id, marks: new Map(), isFree: false };
       const { to } = item;
       if (to.is === 'persona') {
         const persona = this.#appear(to.name, now);
         persona.last = id;
-        row.marks.set(to.name, fresh(item.type === 'mail' && sameName(item.source, to.name) ? now : null));
+        row.marks.set(to.name, fresh(sameName(item.source, to.name) ? now : null));
       } else {
         for (const [name, persona] of this.personas) {
           persona.last = id;
-          row.marks.set(name, fresh(null));
+          row.marks.set(name, fresh(sameName(item.source, name) ? now : null));
         }
       }
       this.#rows.push(row);
@@ -139,6 +148,15 @@ export class InboxReference {
     return levels;
   }
 
+  /** It keeps no other item with its key away: it expired, and nobody was shown it (a broadcast: it expired). */
+  #isOver(row: Row, now: number): boolean {
+    if (!isExpired(row, now)) return false;
+    const { to } = row;
+    if (to.is === 'everyone') return true;
+    const marks = row.marks.get(to.name);
+    return marks === undefined || (marks.read === null && marks.delivered === null && marks.until <= now);
+  }
+
   #appear(name: string, now: number): { last: number } {
     const known = this.personas.get(name);
     if (known !== undefined) return known;
@@ -146,7 +164,7 @@ export class InboxReference {
     this.personas.set(name, persona);
     for (const row of this.#rows) {
       if (row.to.is !== 'everyone' || isExpired(row, now)) continue;
-      row.marks.set(name, fresh(null));
+      row.marks.set(name, fresh(sameName(row.source, name) ? now : null));
       persona.last = Math.max(persona.last, row.id);
     }
     return persona;
@@ -182,5 +200,20 @@ function isFor(session: string | null, asking: string | null): boolean {
 function plain(row: Row, { read, delivered }: Marks, persona: string): PlainItem {
   const { id, type, source, content, priority, session, created, expires } = row;
   const isBroadcast = row.to.is === 'everyone';
-  return { id, persona, type, source, content, priority, session, created, expires, isBroadcast, read, delivered };
+  const origin = null;
+  return {
+    id,
+    persona,
+    type,
+    source,
+    content,
+    priority,
+    session,
+    created,
+    expires,
+    isBroadcast,
+    origin,
+    read,
+    delivered,
+  };
 }

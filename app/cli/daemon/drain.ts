@@ -30,9 +30,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const max = flags.max === undefined ? MOST : Number(flags.max);
   if (!(Number.isInteger(max) && max >= 1 && max <= MOST_OF_ALL))
     throw usage(new Error(`--max ${flags.max}: say a number from 1 to ${MOST_OF_ALL}`));
-  const { pending, url, token, address } = targetOf(places, realDisk(stderrLog(io, 'hivebar daemon drain')), io);
+  const { pending, url, token, address, isOurs } = targetOf(
+    places,
+    realDisk(stderrLog(io, 'hivebar daemon drain')),
+    io,
+  );
   const answer = await postJson({ post: url, after: pending }, token, { max });
-  const drained = drainedOf(answer.status === 200 ? answer.body : null, address);
+  const drained = drainedOf(answer.status === 200 ? answer.body : null, address, isOurs);
   if (drained === null) throw refused(url, answer.status, answer.body);
   if (flags.json === true) io.out(`${printableJson(JSON.stringify(drained.json))}\n`);
   else io.out(textOf(places.name, address, drained));
@@ -49,7 +53,7 @@ function targetOf(places: DaemonPlaces, disk: Disk, io: Io) {
   const { upstream, address } = config;
   const pending = upstreamUrls(upstream === LOCAL ? baseHere(disk, address, io) : upstream)?.pending;
   if (pending === undefined) throw wrong(places.config, `names the upstream ${upstream}, where no token is sent`);
-  return { pending, url: `${pending}/drain`, token, address };
+  return { pending, url: `${pending}/drain`, token, address, isOurs: upstream === LOCAL };
 }
 
 function baseHere(disk: Disk, address: string, io: Io): string {
@@ -69,16 +73,19 @@ interface DrainedHere {
 }
 
 /** Null: it is no answer to a drain. */
-function drainedOf(body: unknown, address: string): DrainedHere | null {
+function drainedOf(body: unknown, address: string, isOurs: boolean): DrainedHere | null {
   if (!isObject(body) || !Array.isArray(body.items)) return null;
-  const items = body.items.map((one: unknown) => (isObject(one) ? itemOf(one, address) : null));
+  const items = body.items.map((one: unknown) => (isObject(one) ? itemOf(one, address, isOurs) : null));
   if (items.includes(null)) return null;
   const remaining = typeof body.remaining === 'number' ? body.remaining : 0;
   return { json: body, items: items.filter((item) => item !== null), remaining };
 }
 
-/** An item as the frame shows it. An upstream that is not Hivebar may have names for its signals that are no numbers. */
-function itemOf(of: Readonly<Record<string, unknown>>, persona: string): Item | null {
+/**
+ * An item as the frame shows it. An upstream that is not Hivebar may have names for its signals that are no numbers, and what
+ * it says of their origin proves nothing.
+ */
+function itemOf(of: Readonly<Record<string, unknown>>, persona: string, isOurs: boolean): Item | null {
   const { id, from, body, urgent, created } = of;
   if (typeof from !== 'string' || typeof body !== 'string') return null;
   const made = typeof created === 'string' ? instantOfIso(created) : null;
@@ -94,6 +101,7 @@ function itemOf(of: Readonly<Record<string, unknown>>, persona: string): Item | 
     expires: null,
     dedupKey: '',
     isBroadcast: of.broadcast === true,
+    origin: isOurs && of.origin === 'hivebar' ? 'hivebar' : null,
     read: null,
     delivered: null,
   };

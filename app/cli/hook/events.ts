@@ -98,7 +98,7 @@ function begin(
 
 const SAID: ReadonlySet<string> = new Set([
   ...['event', 'source', 'ts', 'id', 'from', 'created', 'persona', 'content', 'event_id', 'wake_class', 'self'],
-  ...['nonce', 'emitted'],
+  ...['nonce', 'emitted', 'origin'],
 ]);
 
 /** An event in the shape of an item, for the frame. A time that is not ours is not guessed at. */
@@ -128,7 +128,7 @@ function gapItem(persona: string, after: string | null, now: Instant): Item {
 function blank(persona: string, created: Instant): Omit<Item, 'type' | 'source' | 'content'> {
   return {
     ...{ id: 0, persona, priority: 2, session: null, created, expires: null, dedupKey: '', isBroadcast: false },
-    ...{ read: null, delivered: null },
+    ...{ origin: null, read: null, delivered: null },
   };
 }
 

@@ -42,7 +42,7 @@ describe('a decision', () => {
       item?.content,
       'Decision 1 was answered by operator.\nYou asked: Which way?\nChosen: b (the short way)\nGuidance: mind the gap',
     );
-    assert.deepEqual([item.to, item.type, item.priority], [{ is: 'persona', name: 'ada' }, 'decision', 0]);
+    assert.deepEqual([item.persona, item.type, item.priority], ['ada', 'decision', 0]);
   });
 
   test('keeps the gate open while another one of the same persona is', () => {
@@ -181,7 +181,7 @@ describe('a decision', () => {
 
   test('whose answer can not be pushed is answered, said, and pushed later; a wake that fails is only said', () => {
     using rig = decisionRig();
-    const decisions = rig.start({ items: { push: fail } });
+    const decisions = rig.start({ items: { pushOwn: fail } });
     decisions.create(asks());
     assert.equal(decisions.respond(1, says({ select: 'a' })).is, 'done');
     assert.match(rig.warned.join(), /ada will be told later: no gate/);

@@ -21,7 +21,7 @@ export interface DecisionGates {
 
 export interface DecisionsOptions {
   readonly db: Database;
-  readonly items: Pick<Items, 'push'>;
+  readonly items: Pick<Items, 'pushOwn'>;
   readonly gates: DecisionGates;
   /** Wakes the persona for what is in its inbox by then. */
   readonly wake: (persona: string) => void;
@@ -122,8 +122,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
     const { id, persona, outcome } = decision;
     if (outcome.is === 'open') return;
     try {
-      // Somebody else's number may be the same, in the queue of another persona.
-      items.push([itemOf(decision, outcome)], 'persona');
+      items.pushOwn(itemOf(decision, outcome));
     } catch (error) {
       log.warn(`decision ${id} is answered; ${persona} will be told later: ${wordsOf(error)}`);
       return;

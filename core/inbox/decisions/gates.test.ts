@@ -94,7 +94,7 @@ test('with the gate registered a persona may stop while it waits, and once after
   assert.equal(await stop(), 'block', 'an answer is good for one stop');
   assert.deepEqual(
     items.list('ada', 'pending', 9).map(({ type, source, dedupKey }) => [type, source, dedupKey]),
-    [['decision', 'operator', 'decision:1']],
+    [['decision', 'operator', 'hivebar:decision:1']],
     'it is told once, by the decision',
   );
 });

@@ -1,5 +1,5 @@
 import { sameName } from '../../model/index.ts';
-import type { NewItem, Priority } from '../item.ts';
+import type { OwnItem, Priority } from '../item.ts';
 import type { Decision, Outcome, Urgency } from './decision.ts';
 
 /** An answer reaches a working agent after its next tool call unless it is of low urgency. */
@@ -9,19 +9,18 @@ const PRIORITY: Readonly<Record<Urgency, Priority>> = { low: 2, normal: 1, high:
 const OURSELVES = 'hivebar';
 
 /** What the persona that asked is told of a decision that was closed; all of it, so that nothing need be looked up. */
-export function itemOf(decision: Decision, outcome: Exclude<Outcome, { is: 'open' }>): NewItem {
+export function itemOf(decision: Decision, outcome: Exclude<Outcome, { is: 'open' }>): OwnItem {
   const by = outcome.is === 'timed-out' ? null : outcome.by;
   return {
-    to: { is: 'persona', name: decision.persona },
+    persona: decision.persona,
+    key: `decision:${decision.id}`,
     type: 'decision',
-    // Mail to oneself would count as read.
     source: by === null || sameName(by, decision.persona) ? OURSELVES : by,
     content: toldText(decision, outcome),
     priority: PRIORITY[decision.urgency],
     session: null,
     created: outcome.at,
     expires: null,
-    dedupKey: `decision:${decision.id}`,
   };
 }
 

@@ -10,7 +10,7 @@ const clock = fakeClock();
 
 function item(id: number, content: string, priority: Priority = 2): Item {
   const rest = { persona: 'ada', type: 'agent', source: 'bo', session: null, expires: null } as const;
-  const marks = { isBroadcast: false, read: null, delivered: null };
+  const marks = { isBroadcast: false, origin: null, read: null, delivered: null };
   return { ...rest, ...marks, id, content, priority, created: clock.now(), dedupKey: `k${id}` };
 }
 
@@ -26,6 +26,7 @@ function itemsOf(...kept: readonly Item[]) {
   };
   const items: Items = {
     push: unused,
+    pushOwn: unused,
     list: unused,
     pending: unused,
     lease(request) {

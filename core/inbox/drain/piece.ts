@@ -31,8 +31,14 @@ function marker({ id }: Item, missing: number, persona: string): string {
   return `[cut here, ${missing} more characters: ${showCommand(persona, id)}]`;
 }
 
-function between({ id, type, source, priority, created, isBroadcast }: Item, text: string, now: Instant): string {
+function between(
+  { id, type, source, priority, created, isBroadcast, origin }: Item,
+  text: string,
+  now: Instant,
+): string {
   const from = harmlessName(source, MAX_SOURCE);
   const about = `id="${id}" type="${type}" source="${from}" priority="${priority}" age="${formatDuration(now - created)}"`;
-  return `<item ${about}${isBroadcast ? ' to="everyone"' : ''}>\n${text}\n</item>`;
+  // No sender can have this: names stand between quotes that nothing in them ends.
+  const proof = origin === null ? '' : ` origin="${origin}"`;
+  return `<item ${about}${proof}${isBroadcast ? ' to="everyone"' : ''}>\n${text}\n</item>`;
 }

@@ -19,6 +19,7 @@ function item(id: number, content: string, more: Partial<Item> = {}): Item {
     expires: null,
     dedupKey: `k${id}`,
     isBroadcast: false,
+    origin: null,
     read: null,
     delivered: null,
     ...more,

@@ -131,14 +131,14 @@ describe('an item in the inbox', () => {
     mark(all, 'commit-push', 'cli');
     const [item, ...more] = all.pushed;
     assert.deepEqual(more, []);
-    assert.deepEqual([item?.to, item?.type, item?.priority], [{ is: 'persona', name: 'ada' }, 'gate', 2]);
+    assert.deepEqual([item?.persona, item?.type, item?.priority], ['ada', 'gate', 2]);
     assert.equal(item?.content, 'Gate commit-push resolved: it was marked');
-    assert.match(item?.dedupKey ?? '', /^gate:commit-push:ada:/);
+    assert.match(item?.key ?? '', /^gate:commit-push:ada:/);
     all.gates.clear('ada', () => true);
     all.clock.stopFor(1000);
     mark(all, 'commit-push', 'cli');
     mark(all, 'commit-push', 'cli', 's1', 'bo');
-    assert.equal(new Set(all.pushed.map((one) => one.dedupKey)).size, 3);
+    assert.equal(new Set(all.pushed.map((one) => one.key)).size, 3);
   });
 
   test('comes for a check that passes after the session was told it does not, and for no other', async () => {

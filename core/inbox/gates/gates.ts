@@ -1,7 +1,7 @@
 import { Fault, type PersonaId } from '../../model/index.ts';
 import type { Clock, Random } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
-import type { Items, NewItem } from '../item.ts';
+import type { Items, OwnItem } from '../item.ts';
 import { type Asked, type LookAtAsked, standingNow } from './asked.ts';
 import { isAsked } from './built-ins.ts';
 import { askChecks, type LookAtGit, type Place } from './checks.ts';
@@ -33,7 +33,7 @@ export interface GatesOptions {
   /** The state directory; the gates are in `gates` below it. */
   readonly state: string;
   /** Asked for when there is something to push. Null: there is nowhere to push to, and marks count all the same. */
-  readonly items: (() => Pick<Items, 'push'>) | null;
+  readonly items: (() => Pick<Items, 'pushOwn'>) | null;
   readonly git: LookAtGit;
   /** Asked for when the gate `decision` is; what it throws is said, and nothing is taken for asked. */
   readonly asked: LookAtAsked;
@@ -125,7 +125,7 @@ export function openGates({ disk, random, clock, state, items, git, asked: asked
   function tell(persona: PersonaId, id: string, mark: Mark): void {
     if (items === null) return;
     try {
-      items().push([resolved(persona, id, mark)]);
+      items().pushOwn(resolved(persona, id, mark));
     } catch (error) {
       disk.log.warn(`gate ${id}: ${persona} was not told that it resolved: ${wordsOf(error)}`, { persona });
     }
@@ -311,9 +311,10 @@ const WORDS = {
 } as const satisfies Record<Provenance, string>;
 
 /** The key names the gate, and which resolving of it: the same gate resolves again, and so does another persona's. */
-function resolved(persona: PersonaId, id: string, { by, at }: Mark): NewItem {
+function resolved(persona: PersonaId, id: string, { by, at }: Mark): OwnItem {
   return {
-    to: { is: 'persona', name: persona },
+    persona,
+    key: `gate:${id}:${persona}:${at}`,
     type: 'gate',
     source: 'hivebar gate',
     content: `Gate ${id} resolved: ${WORDS[by]}`,
@@ -321,7 +322,6 @@ function resolved(persona: PersonaId, id: string, { by, at }: Mark): NewItem {
     session: null,
     created: at,
     expires: at + TELL_MS,
-    dedupKey: `gate:${id}:${persona}:${at}`,
   };
 }
 

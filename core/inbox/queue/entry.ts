@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type Instant, parseJson } from '../../model/index.ts';
-import { ITEM_TYPES, type ItemType, type NewItem, type Priority } from '../item.ts';
+import { type NewItem, OWN_KEYS } from '../item.ts';
+import { nearestPriority, nearestType } from '../item-fields.ts';
 import { MAX_CONTENT, MAX_NAME } from '../mail.ts';
+import { isOwnKey } from '../new-item.ts';
 
 /** What a line of the queue says; whom it is for is said by the file it lies in. */
 export type Entry = Omit<NewItem, 'to' | 'session'>;
@@ -12,8 +14,6 @@ export type EntryRead = { readonly is: 'entry'; readonly entry: Entry } | { read
 const MAX_KEY = 500;
 const LAST_INSTANT = 8.64e15;
 const NO_SOURCE = 'queue';
-/** A word of the oldest writers: one agent's word to another. */
-const OLD_TYPES: Readonly<Record<string, ItemType>> = { nudge: 'agent' };
 
 /**
  * A line of the queue (inbox and gates 2). Lenient where a message would be lost for a detail: everything but `content`
@@ -36,15 +36,17 @@ export function entryOf(line: string, now: Instant): EntryRead {
   for (const [name, text] of Object.entries({ id, type, source, dedup_key: key })) {
     if (text !== undefined && typeof text !== 'string') return bad(`"${name}" is not text`);
   }
+  if (typeof key === 'string' && isOwnKey(key))
+    return bad(`"dedup_key" begins with ${OWN_KEYS}, which is for what Hivebar itself says`);
   if (priority !== undefined && !Number.isInteger(priority)) return bad('"priority" is not a whole number');
   if (timestamp !== undefined && !isSpan(timestamp)) return bad('"timestamp" is not a time in milliseconds');
   if (ttl !== undefined && !isSpan(ttl)) return bad('"ttl_seconds" is not a number of seconds');
   const created = Math.floor(timestamp ?? 0) || now;
   const entry: Entry = {
-    type: typeOf(type as string | undefined),
+    type: nearestType(type),
     source: sourceOf(source as string | undefined),
     content: content.toWellFormed(),
-    priority: nearest(priority as number | undefined),
+    priority: nearestPriority(priority),
     created,
     expires: ttl === undefined || ttl === 0 ? null : Math.min(LAST_INSTANT, created + ttl * 1000),
     dedupKey: keyOf(key as string | undefined),
@@ -71,12 +73,6 @@ function present(value: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
 }
 
-function typeOf(word: string | undefined): ItemType {
-  if (word === undefined) return 'event';
-  const known = ITEM_TYPES.find((type) => type === word);
-  return known ?? (Object.hasOwn(OLD_TYPES, word) ? OLD_TYPES[word] : undefined) ?? 'event';
-}
-
 /** As a name has to be: one line, not too long. */
 function sourceOf(text: string | undefined): string {
   const line = (text ?? '').replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
@@ -88,10 +84,6 @@ function keyOf(text: string | undefined): string | null {
   if (text === undefined || text === '') return null;
   const key = text.toWellFormed();
   return key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
-}
-
-function nearest(priority: number | undefined): Priority {
-  return (priority === undefined ? 2 : Math.min(4, Math.max(0, priority)) + 0) as Priority;
 }
 
 function isSpan(value: unknown): value is number {

@@ -19,7 +19,7 @@ export interface Queue {
  * `Items.push`: stores all of them in one transaction, durable when it returns; a key that the persona has is ignored. A producer
  * that writes one line into the queue of each agent means each of them.
  */
-export type Insert = (items: readonly NewItem[], keys: 'persona') => unknown;
+export type Insert = (items: readonly NewItem[]) => unknown;
 
 export interface TakenOver {
   /** Lines that are in the database now, whether they were new or not. */
@@ -186,10 +186,7 @@ function inserted(lines: readonly Taken[], insert: Insert): readonly BadLine[] {
   const run = (some: readonly Taken[]): void => {
     if (some.length === 0) return;
     try {
-      insert(
-        some.map(({ item }) => item),
-        'persona',
-      );
+      insert(some.map(({ item }) => item));
     } catch (error) {
       const fault = faultOf(error, { is: 'machine', key: 'queue' });
       if (fault.code !== 'usage') throw fault;

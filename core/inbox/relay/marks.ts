@@ -9,13 +9,13 @@ export interface Marks {
   meet(stream: string): boolean;
   /** Up to this id everything of ours is in the stream; null: nothing is known, as with a stream that is new to us. */
   published(): number | null;
-  /** Those up to `id` are in the stream now, or need not be. */
-  setPublished(id: number, keys: readonly string[]): void;
+  /** Those up to `id` are in the stream now, or need not be. Items are known by `nameOf`, in all of these. */
+  setPublished(id: number, names: readonly string[]): void;
   /** These came by the stream: they are in it, and it need not be told of them. */
-  came(keys: readonly string[]): void;
+  came(names: readonly string[]): void;
   /** They are stored here under these ids. */
-  stored(items: readonly { readonly id: number; readonly dedupKey: string }[]): void;
-  isInStream(key: string): boolean;
+  stored(items: readonly { readonly id: number; readonly name: string }[]): void;
+  isInStream(name: string): boolean;
   /** Up to which number of the stream a subject is in our store, and by which durable that was. */
   seen(subject: string): { readonly durable: string; readonly seq: number } | null;
   setSeen(subject: string, durable: string, seq: number): void;
@@ -71,15 +71,15 @@ export function openMarks(db: Database, random: Random): Marks {
       return true;
     },
     published: () => row().published,
-    setPublished(id, keys) {
+    setPublished(id, names) {
       laterTransaction(db, () => {
         setPublished.run(id);
-        for (const key of keys) forget.run(key);
+        for (const name of names) forget.run(name);
       });
     },
-    came(keys) {
+    came(names) {
       laterTransaction(db, () => {
-        for (const key of keys) came.run(key);
+        for (const name of names) came.run(name);
       });
     },
     stored(items) {
@@ -87,10 +87,10 @@ export function openMarks(db: Database, random: Random): Marks {
       const passed = items.filter(({ id }) => id <= mark);
       if (passed.length === 0) return;
       laterTransaction(db, () => {
-        for (const { dedupKey } of passed) forget.run(dedupKey);
+        for (const { name } of passed) forget.run(name);
       });
     },
-    isInStream: (key) => isKnown.get(key) !== undefined,
+    isInStream: (name) => isKnown.get(name) !== undefined,
     seen: (subject) => seen.get(subject) ?? null,
     setSeen(subject, durable, seq) {
       laterTransaction(db, () => setSeen.run(subject, durable, seq));

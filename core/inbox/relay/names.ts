@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Addressee } from '../item.ts';
+import type { KeyedItem } from './wire.ts';
 
 /** The stream and everything under it (inbox and gates, contract 7). */
 export const STREAM = 'INBOX_EVENTS';
@@ -89,8 +90,13 @@ function shortened(token: string): string {
   return `${token.slice(0, 100)}__${createHash('sha256').update(token).digest('hex').slice(0, 32)}`;
 }
 
-/** What the server tells repetitions by: the key itself, or its hash where a header can not carry it. */
-export function messageIdOf(dedupKey: string): string {
-  if (/^[\x21-\x7e]{1,200}$/.test(dedupKey)) return dedupKey;
-  return `sha256:${createHash('sha256').update(dedupKey).digest('hex')}`;
+/** An item's name in the stream: a key is one item per persona. */
+export function nameOf({ to, dedupKey }: Pick<KeyedItem, 'to' | 'dedupKey'>): string {
+  return `${subjectOf(to)}:${dedupKey}`;
+}
+
+/** What the server tells repetitions by: the name of the item, or its hash where a header can not carry it. */
+export function messageIdOf(name: string): string {
+  if (/^[\x21-\x7e]{1,200}$/.test(name)) return name;
+  return `sha256:${createHash('sha256').update(name).digest('hex')}`;
 }

@@ -8,6 +8,8 @@ export interface OutgoingItem {
   /** Rises with every push, of whatever process. */
   readonly id: number;
   readonly item: KeyedItem;
+  /** Hivebar of this machine says it. */
+  readonly isOwn: boolean;
 }
 
 /** What was pushed on this machine, or came to it: the publisher's view of the store. Throws Fault `database`. */
@@ -25,7 +27,7 @@ interface Row extends PushedRow {
 /** The tables are those of the room, and there already. */
 export function outgoingOf(db: Database): Outgoing {
   const above = db.prepare<Row>(
-    `SELECT seq AS id, persona, type, from_, priority, session, created, expires_at, dedup_key, content
+    `SELECT seq AS id, persona, type, from_, priority, session, created, expires_at, dedup_key, origin, content
      FROM inbox WHERE seq > ? ORDER BY seq LIMIT ?`,
   );
   const seals = openSeals(db);
@@ -36,9 +38,11 @@ export function outgoingOf(db: Database): Outgoing {
   return {
     // Nobody elsewhere could tell that what is damaged is not what was sent.
     above: (id, limit) =>
-      above
-        .all(id, limit)
-        .map((row) => ({ id: row.id, item: itemOf(seals.isWhole(row.id) ? row : toPlaceholder(row)) })),
+      above.all(id, limit).map((row) => ({
+        id: row.id,
+        item: itemOf(seals.isWhole(row.id) ? row : toPlaceholder(row)),
+        isOwn: row.origin !== null,
+      })),
     before: (created) => before.get(created)?.id ?? 0,
   };
 }

@@ -1,8 +1,7 @@
 import type { Clock, Log } from '../../ports/index.ts';
-import { keyOnTheWay } from './keys.ts';
 import type { Link } from './link.ts';
 import type { Marks } from './marks.ts';
-import { messageIdOf, subjectOf } from './names.ts';
+import { messageIdOf, nameOf, subjectOf } from './names.ts';
 import type { Outgoing, OutgoingItem } from './outgoing.ts';
 import { messageOf } from './wire.ts';
 
@@ -42,7 +41,7 @@ export async function publishAll(
     if (last !== undefined) {
       marks.setPublished(
         last.id,
-        done.map(({ item }) => item.dedupKey),
+        done.map(({ item }) => nameOf(item)),
       );
     }
     taken += tried.filter((one) => one.status === 'fulfilled' && one.value).length;
@@ -51,11 +50,12 @@ export async function publishAll(
   }
 
   /** True when the stream took it; false when it has it, or it can not have it. */
-  async function publishOne({ id, item }: OutgoingItem): Promise<boolean> {
-    if (marks.isInStream(item.dedupKey)) return false;
+  async function publishOne({ id, item, isOwn }: OutgoingItem): Promise<boolean> {
+    // Another machine could not tell it from a forged one; and who asked is here.
+    if (isOwn) return false;
+    if (marks.isInStream(nameOf(item))) return false;
     if (item.expires !== null && item.expires <= clock.now()) return false;
-    const dedupKey = keyOnTheWay(item, marks.machine);
-    const data = messageOf({ ...item, dedupKey });
+    const data = messageOf(item);
     const bytes = Buffer.byteLength(data) + HEADERS_BYTES;
     if (bytes > link.maxPayload) {
       // It would be refused for ever, and everything behind it would wait.
@@ -64,7 +64,7 @@ export async function publishAll(
       });
       return false;
     }
-    return (await link.publish(subjectOf(item.to), data, messageIdOf(dedupKey))).isNew;
+    return (await link.publish(subjectOf(item.to), data, messageIdOf(nameOf(item)))).isNew;
   }
 }
 

@@ -1,9 +1,9 @@
 import { Fault } from '../../model/index.ts';
 import type { Log } from '../../ports/index.ts';
 import type { Items, NewItem, Pushed } from '../item.ts';
-import { keyHere } from './keys.ts';
 import type { Incoming, Stored } from './link.ts';
 import type { Marks } from './marks.ts';
+import { nameOf } from './names.ts';
 import { itemOf, type KeyedItem } from './wire.ts';
 
 export interface Receiving {
@@ -21,48 +21,59 @@ export interface Receiver {
   take(messages: readonly Incoming[], stream: string): void;
 }
 
+/** An item of the stream, with its name there. */
+interface Received {
+  readonly item: KeyedItem;
+  readonly name: string;
+  readonly from: Stored;
+}
+
 /** When what the store did not take is to come again. */
 const AGAIN_MS = 5000;
 
-/** What can not be understood is dropped and acknowledged, else it would come for ever; that is said once. */
+/** What cannot be understood is dropped and acknowledged, else it would come for ever. It is counted, and the count is said. */
 export function createReceiver({ items, marks, log, stored }: Receiving): Receiver {
   let dropped = 0;
+  let nextToSay = 1;
 
   function drop(subject: string, seq: number, why: string): void {
     dropped += 1;
-    const line = `message ${seq} of the stream, on ${subject}, is no item and is dropped: ${why}`;
-    if (dropped === 1) log.warn(`${line} (further ones are not named)`);
+    if (dropped < nextToSay) return;
+    nextToSay = dropped * 10;
+    const count = dropped === 1 ? '' : `, the ${dropped}th that was dropped since the start`;
+    log.warn(
+      `message ${seq} of the stream, on ${subject}, is no item and is dropped${count}: ${why} (the next line is at ${nextToSay})`,
+      { dropped },
+    );
   }
 
   /** One that is wrong must not take the others with it. */
-  function push(keyed: readonly { readonly item: KeyedItem; readonly from: Stored }[]): readonly Pushed[] {
+  function push(received: readonly Received[]): readonly (Pushed & { readonly name: string })[] {
     try {
-      return items.push(keyed.map(({ item }): NewItem => item));
+      const pushed = items.push(received.map(({ item }): NewItem => item));
+      return pushed.map((done, i) => ({ ...done, name: received[i]?.name ?? '' }));
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'usage') throw error;
-      const [only, ...more] = keyed;
+      const [only, ...more] = received;
       if (only === undefined) return [];
-      if (more.length > 0) return keyed.flatMap((one) => push([one]));
+      if (more.length > 0) return received.flatMap((each) => push([each]));
       drop(only.from.subject, only.from.seq, error.message);
       return [];
     }
   }
 
   function store(messages: readonly Stored[], stream: string): void {
-    const keyed = messages.flatMap((from) => {
+    const received = messages.flatMap((from): Received[] => {
       const { data, subject, seq, time } = from;
       const read = itemOf(data, { subject, time, place: `stream:${stream}:${seq}` });
-      if (read.is === 'item') {
-        const dedupKey = keyHere(read.item.dedupKey, marks.machine);
-        return [{ item: { ...read.item, dedupKey }, from }];
-      }
+      if (read.is === 'item') return [{ item: read.item, name: nameOf(read.item), from }];
       drop(subject, seq, read.why);
       return [];
     });
-    if (keyed.length === 0) return;
+    if (received.length === 0) return;
     // First that it came by the stream, then the item: between the two a crash can only forget to publish what is there.
-    marks.came(keyed.map(({ item }) => item.dedupKey));
-    const pushed = push(keyed);
+    marks.came(received.map(({ name }) => name));
+    const pushed = push(received);
     marks.stored(pushed);
     if (pushed.some(({ isNew }) => isNew)) stored();
   }

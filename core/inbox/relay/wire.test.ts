@@ -60,10 +60,8 @@ describe('an item on the wire', () => {
       [new TextEncoder().encode('{'), /no JSON/],
       [Uint8Array.of(0xff, 0xfe), /no JSON/],
       [bytes([]), /no object/],
-      [bytes({ ...GOOD, type: 'nudge' }), /type "nudge"/],
       [bytes({ ...GOOD, source: '' }), /source ""/],
       [bytes({ type: 'event', source: 'ci' }), /content/],
-      [bytes({ ...GOOD, priority: 7 }), /priority 7/],
       [bytes({ ...GOOD, created_at: 'yesterday' }), /created_at "yesterday"/],
       [bytes({ ...GOOD, expires_at: 'soon' }), /expires_at "soon"/],
     ];
@@ -72,6 +70,25 @@ describe('an item on the wire', () => {
       assert.ok(read.is === 'bad' && why.test(read.why), JSON.stringify(read));
     }
     assert.equal(itemOf(bytes(GOOD), { ...at, subject: 'inbox.rig.r' }).is, 'bad');
+  });
+
+  test('C7 given a type or a priority that is not known, the nearest is taken, and no text is lost for it', () => {
+    const kindOf = (more: object) => {
+      const read = itemOf(bytes({ ...GOOD, ...more }), at);
+      return read.is === 'item' ? [read.item.type, read.item.priority] : read.why;
+    };
+    assert.deepEqual(kindOf({ type: 'nudge' }), ['agent', 2]);
+    assert.deepEqual(kindOf({ type: 'of-tomorrow', priority: 7 }), ['event', 4]);
+    assert.deepEqual(kindOf({ type: undefined, priority: -3 }), ['event', 0]);
+    assert.deepEqual(kindOf({ priority: 'high' }), ['event', 2]);
+  });
+
+  test('C1 given a key that only Hivebar itself may use, a message of the stream has another one here', () => {
+    for (const key of ['hivebar:decision:1', 'HIVEBAR:decision:1']) {
+      const read = itemOf(bytes({ ...GOOD, dedup_key: key, origin: 'hivebar' }), at);
+      assert.ok(read.is === 'item' && !('origin' in read.item));
+      assert.equal(read.is === 'item' && read.item.dedupKey, `foreign:${key}`);
+    }
   });
 
   test('inbox-gates 8.12b: an offset of a time counts', () => {

@@ -1,5 +1,7 @@
 import { type Instant, isoOf, parseJson } from '../../model/index.ts';
-import { ITEM_TYPES, type ItemType, type NewItem, type Priority } from '../item.ts';
+import type { NewItem } from '../item.ts';
+import { nearestPriority, nearestType } from '../item-fields.ts';
+import { toForeignKey } from '../new-item.ts';
 import { addresseeOf } from './names.ts';
 
 /** An item with the key by which every machine knows it. */
@@ -32,8 +34,9 @@ export function messageOf(item: KeyedItem): string {
 }
 
 /**
- * A message of anybody's as an item. Whom it is for is the subject's to say; keys that are not known are passed over.
- * Without a priority it is normal, never critical (contract 2).
+ * A message of anybody's as an item. Whom it is for is the subject's to say; keys that are not known are passed over. A
+ * type and a priority that are not known are the nearest there is, as in a queue: no text is lost for them. Without a priority
+ * it is normal, never critical (contract 2). A key that only Hivebar itself may use becomes another one.
  */
 export function itemOf(data: Uint8Array, { subject, time, place }: Envelope): Read {
   const to = addresseeOf(subject);
@@ -49,18 +52,16 @@ export function itemOf(data: Uint8Array, { subject, time, place }: Envelope): Re
     string,
     unknown
   >;
-  if (!isType(type)) return bad(`the type ${shown(type)} is unknown`);
   if (typeof source !== 'string' || source === '') return bad(`the source ${shown(source)} is no name`);
   if (typeof content !== 'string') return bad('the content is no text');
-  const weight = priority ?? 2;
-  if (!isPriority(weight)) return bad(`the priority ${shown(priority)} is none of 0 to 4`);
   const created = created_at === undefined || created_at === null ? time : instantOf(created_at);
   if (created === null) return bad(`created_at ${shown(created_at)} is no time`);
   const expires = expires_at === undefined || expires_at === null ? null : instantOf(expires_at);
   if (expires === null && typeof expires_at === 'string') return bad(`expires_at ${shown(expires_at)} is no time`);
   const session = typeof session_id === 'string' && session_id !== '' ? session_id : null;
-  const dedupKey = typeof dedup_key === 'string' && dedup_key !== '' ? dedup_key : place;
-  return { is: 'item', item: { to, type, source, content, priority: weight, session, created, expires, dedupKey } };
+  const dedupKey = typeof dedup_key === 'string' && dedup_key !== '' ? toForeignKey(dedup_key) : place;
+  const kind = { type: nearestType(type), priority: nearestPriority(priority) };
+  return { is: 'item', item: { to, ...kind, source, content, session, created, expires, dedupKey } };
 }
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
@@ -81,14 +82,6 @@ export function instantOf(text: unknown): Instant | null {
   const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;
   const ms = Math.floor(Number(`0${fraction}`) * 1000);
   return at + ms - (sign === '-' ? -offset : offset);
-}
-
-function isType(value: unknown): value is ItemType {
-  return ITEM_TYPES.some((type) => type === value);
-}
-
-function isPriority(value: unknown): value is Priority {
-  return value === 0 || value === 1 || value === 2 || value === 3 || value === 4;
 }
 
 function bad(why: string): Read {
