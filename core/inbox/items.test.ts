@@ -84,6 +84,17 @@ describe('what is pushed', () => {
     });
   });
 
+  test('seed 4, 5: under a key that is there already is not stored again, within a push and later', () => {
+    const { items } = rig();
+    const some = [item({ dedupKey: 'k', content: 'first' }), item({ dedupKey: 'k', content: 'second' })];
+    assert.deepEqual(items.push(some), [
+      { id: 1, dedupKey: 'k', isNew: true },
+      { id: 1, dedupKey: 'k', isNew: false },
+    ]);
+    assert.equal(items.push(some)[0]?.isNew, false);
+    assert.equal(items.list('ada', 'all', 9)[0]?.content, 'first');
+  });
+
   test('A6 given a key, one persona has it once, as an item of its own or by a broadcast, whoever pushes it', () => {
     for (const key of ['k', 'k'.repeat(500)]) {
       const { items } = rig();
