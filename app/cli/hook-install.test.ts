@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { scratch } from '../../test/kit/scratch.ts';
 import { hookInstall } from './hook-install.ts';
@@ -83,4 +83,36 @@ test('what is installed is a command that a shell runs, and that reaches this ve
   const ran = spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8', env: {} });
   assert.match(ran.stdout, /\/hook\.node\.ts hook --harness claude --event Stop\n/);
   assert.deepEqual([ran.status, ran.stderr], [0, '']);
+});
+
+test('C6 G6 status runs what is installed once: hooks that are switched off or whose program is gone are no success', async () => {
+  using r = rig();
+  await r.run('install', '--harness', 'claude', '--persona', 'ada');
+  assert.deepEqual((await r.run('status'))[0], 0);
+  const path = r.home.at('claude/settings.json');
+  const good = r.home.text('claude/settings.json');
+  r.home.write('claude/settings.json', JSON.stringify({ ...JSON.parse(good), disableAllHooks: true }));
+  assert.deepEqual(await r.run('status'), [
+    1,
+    `Claude Code  installed   ada  ${path}  (they do not run: ${path} says "disableAllHooks": true)\n`,
+  ]);
+  r.home.write('claude/settings.json', good);
+  chmodSync(r.home.at('state/hook/hivebar-hook'), 0o600);
+  const [code, said] = await r.run('status');
+  assert.equal(code, 1);
+  assert.match(said, /they do not work: it ended with 126 and said: .*ermission denied.*: run hivebar hook install\)/);
+  const json = JSON.parse((await r.run('status', '--json', '--harness', 'claude'))[1])[0];
+  assert.match(json.failure, /126/);
+  await r.run('install', '--harness', 'claude');
+  assert.equal((await r.run('status'))[0], 0);
+});
+
+test('C7 install for several harnesses does all of it or none', async () => {
+  using r = rig();
+  mkdirSync(r.home.at('claude'));
+  mkdirSync(r.home.at('codex'));
+  r.home.write('codex/hooks.json', '{"hooks": 5}');
+  await assert.rejects(r.run('install', '--persona', 'ada'), { code: 'settings', message: /hooks is not an object/ });
+  assert.equal(existsSync(r.home.at('claude/settings.json')), false);
+  assert.equal(existsSync(r.home.at('state')), false);
 });

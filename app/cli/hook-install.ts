@@ -1,13 +1,15 @@
 import { parseArgs } from 'node:util';
 import {
   BACKUP,
+  findHookTrouble,
   HARNESSES,
   type HarnessName,
-  type HookLooked,
   type HookReach,
   hookInstaller,
   type Installer,
   RECIPES,
+  type Tried,
+  tryHooks,
 } from '../hook/index.ts';
 import { printable, printableJson } from '../printable.ts';
 import type { Io } from './command.ts';
@@ -22,7 +24,7 @@ export const HOOK_INSTALL_VERBS = ['install', 'uninstall', 'status'] as const;
 export const HOOK_INSTALL_ABOUT: readonly string[] = [
   'install    puts the hooks into the settings of the agent programs that are used here, beside those of others',
   'uninstall  takes them out again, and nothing else',
-  'status     says whether they are there and right: exit 0, else 1; --json for a script',
+  'status     says whether they are there, right, and run: exit 0, else 1; --json for a script',
   '  --harness claude|codex   only this one (default: each that has a settings folder)',
   '  --persona PERSONA        whom the sessions are (default: the variable HIVEBAR_PERSONA of each session)',
   "  --project                this folder's own settings (.claude/settings.local.json, .codex/hooks.json)",
@@ -43,7 +45,7 @@ export async function hookInstall(args: readonly string[], io: Io): Promise<numb
     case 'uninstall':
       return uninstall(installer, harness === null ? HARNESSES : [harness], reach, io);
     case 'status':
-      return status(installer, harness === null ? HARNESSES : [harness], reach, json, io);
+      return await status(installer, harness === null ? HARNESSES : [harness], reach, json, io);
   }
 }
 
@@ -63,6 +65,8 @@ function install(
   persona: string | null,
   io: Io,
 ): number {
+  // All of it can be done, or none is.
+  for (const harness of harnesses) installer.check(harness, reach);
   for (const harness of harnesses) {
     // What an earlier install was told stands until another is told something else.
     const whose = persona ?? installer.look(harness, reach).persona;
@@ -71,6 +75,8 @@ function install(
     const who = whose === null ? 'whoever HIVEBAR_PERSONA names' : printable(whose);
     io.out(`${label}: ${changed ? 'installed' : 'installed already'} for ${who} in ${printable(path)}\n`);
     if (changed) io.out(`  sessions that run now may have to be started again; the settings of before: *${BACKUP}\n`);
+    for (const obstacle of installer.look(harness, reach).obstacles)
+      io.err(`hivebar hook: ${label} will not run them: ${printable(obstacle)}\n`);
     if (changed && harness === 'codex') io.out('  Codex asks whether it may trust new hooks: see /hooks there\n');
   }
   return 0;
@@ -84,34 +90,30 @@ function uninstall(installer: Installer, harnesses: readonly HarnessName[], reac
   return 0;
 }
 
-function status(
+async function status(
   installer: Installer,
   harnesses: readonly HarnessName[],
   reach: HookReach,
   json: boolean,
   io: Io,
-): number {
-  const looks = harnesses.map((harness) => ({ harness, ...installer.look(harness, reach) }));
+): Promise<number> {
+  const looks = await tryHooks(installer, reach, harnesses);
   const shown = looks.filter(({ harness, standing }) => standing !== 'absent' || installer.isUsed(harness, reach));
   if (json) io.out(`${printableJson(JSON.stringify(looks))}\n`);
   else if (shown.length === 0) io.out('no hooks are installed, and no agent program is used here that Hivebar knows\n');
   else for (const look of shown) io.out(`${lineOf(look)}\n`);
   const ours = looks.filter(({ standing }) => standing !== 'absent');
-  return ours.length > 0 && ours.every(isRight) ? 0 : EXIT_NOT_INSTALLED;
+  return ours.length > 0 && ours.every((look) => findHookTrouble(look) === null) ? 0 : EXIT_NOT_INSTALLED;
 }
 
-const isRight = ({ standing, script }: HookLooked): boolean => standing === 'installed' && script === 'right';
-
-function lineOf({ harness, ...look }: HookLooked & { readonly harness: HarnessName }): string {
-  const { standing, script, persona, foreign, path } = look;
+function lineOf(look: Tried): string {
+  const { harness, standing, persona, foreign, path } = look;
   const words = [`${RECIPES[harness].label.padEnd(12)} ${standing.padEnd(10)}`];
   if (standing !== 'absent') words.push(persona === null ? 'HIVEBAR_PERSONA' : printable(persona));
   if (foreign > 0) words.push(`${foreign} of others`);
   words.push(printable(path));
-  if (standing !== 'absent' && !isRight(look)) {
-    const what = standing === 'old' ? 'the entries are not as they should be' : `its script is ${script}`;
-    words.push(`(${what}: run hivebar hook install)`);
-  }
+  const trouble = findHookTrouble(look);
+  if (trouble !== null) words.push(`(${printable(trouble)})`);
   return words.join('  ');
 }
 

@@ -21,7 +21,7 @@ export const command: Command = {
     '',
     'install    puts the hooks into the settings of the agent programs that are used here, beside those of others',
     'uninstall  takes them out again, and nothing else',
-    'status     says whether they are there and right: exit 0, else 1; --json for a script',
+    'status     says whether they are there, right, and run: exit 0, else 1; --json for a script',
     '  --harness claude|codex   only this one (default: each that has a settings folder)',
     '  --persona PERSONA        whom the sessions are (default: the variable HIVEBAR_PERSONA of each session)',
     "  --project                this folder's own settings",

@@ -24,6 +24,16 @@ const steps = (out: string): readonly string[] =>
     );
 
 describe('hivebar nats check', () => {
+  test('C7 given an address of another kind, it says what one of NATS is', async () => {
+    using folder = scratch();
+    for (const url of ['http://127.0.0.1:4222', 'nats://me@127.0.0.1', 'nats://:::']) {
+      const { code, err } = await hivebar(folder.dir, 'nats', 'check', url);
+      assert.notEqual(code, 0, url);
+      assert.match(err, /write it like nats:\/\/127\.0\.0\.1:4222/, url);
+      assert.doesNotMatch(err, /http or https/, url);
+    }
+  });
+
   test('proves every step, leaves nothing but the stream, and ends with 0', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     await using rig = await relayRig();

@@ -1,11 +1,13 @@
 export { activityDir, activityOf, CONTINUED, noteActivity } from './activity.node.ts';
 export { noteChanged, watchChanged } from './changed.node.ts';
 export { daemonsOf, listensElsewhere } from './daemon-of.ts';
+export { findHookTrouble, type Tried, tryHooks } from './health.ts';
 export { type Inboxes, inboxesOf } from './inboxes.node.ts';
 export type { Installer, Looked as HookLooked, Reach as HookReach } from './install.ts';
 export { type StamperNeeds, stamper } from './keep-stamp.ts';
 export { createNudger, type NudgerNeeds, type NudgeWays, type Nudging } from './nudger.ts';
 export { hookInstaller } from './own.node.ts';
+export { PROBE, PROBE_ANSWER } from './probe.ts';
 export { followPrompts } from './prompts.node.ts';
 export { PASSABLE, type Passable, quietMoments, type Waiting } from './quiet.ts';
 export { HARNESSES, type HarnessName, RECIPES } from './recipe.ts';

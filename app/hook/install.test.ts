@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -21,6 +23,9 @@ function rig(facts: { readonly node?: string } = {}) {
   const folder = (name: string) => ({ claude: home.at(name, '.claude'), codex: home.at(name, '.codex') });
   for (const dir of ['user', 'project', 'user/.claude', 'project/.claude']) mkdirSync(home.at(dir));
   const installer = createInstaller({
+    os: 'linux',
+    managed: { claude: [home.at('managed.json')], codex: [home.at('requirements.toml')] },
+    tryCommand: async () => null,
     random: realRandom,
     run: home.at('state/run'),
     scriptPath: home.at('state/hook/hivebar-hook'),
@@ -54,6 +59,8 @@ test('given no settings, install makes them, private, with a script that can be 
     foreign: 0,
     persona: 'ada',
     script: 'right',
+    command: `'${r.home.at('state/hook/hivebar-hook')}' codex SessionStart 'ada'`,
+    obstacles: [],
     path: r.home.at('user/.codex/hooks.json'),
   });
 });
@@ -140,6 +147,9 @@ test('given somebody who saves the settings meanwhile, what they saved is kept a
         return realRandom.hex(n);
       },
     },
+    os: 'linux',
+    managed: { claude: [], codex: [] },
+    tryCommand: async () => null,
     run: r.home.at('state/run'),
     scriptPath: join(r.home.dir, 'state/hook/hivebar-hook'),
     script: { node: '/n/node', otherNodes: [], entry: '/e', state: r.home.at('state'), leads: {} },
@@ -162,4 +172,65 @@ test('given a program that has moved, the script is old, and install writes it a
   assert.equal(r.installer.look('claude', 'user').script, 'old');
   assert.equal(r.installer.install('claude', 'user', 'ada').changed, false);
   assert.equal(r.installer.look('claude', 'user').script, 'right');
+});
+
+test('C7 uninstall leaves no file where none was, and the empty "hooks" of a user where it was', () => {
+  using r = rig();
+  r.installer.install('codex', 'user', 'ada');
+  assert.deepEqual(r.installer.uninstall('codex', 'user'), {
+    path: r.home.at('user/.codex/hooks.json'),
+    changed: true,
+  });
+  assert.deepEqual(readdirSync(r.home.at('user/.codex')), []);
+  for (const before of ['{"hooks": {}}', '{}\n', '{ "hooks" : { "Stop" : [] } }', '']) {
+    writeFileSync(r.user, before);
+    r.installer.install('claude', 'user', 'ada');
+    r.installer.uninstall('claude', 'user');
+    assert.equal(readFileSync(r.user, 'utf8'), before);
+  }
+  // What was kept of another time says nothing of a file that was not there.
+  rmSync(r.user);
+  r.installer.install('claude', 'user', 'ada');
+  r.installer.uninstall('claude', 'user');
+  assert.equal(existsSync(r.user), false);
+});
+
+test('C7 given settings that cannot be written, it is said with the file and nothing at all is done', () => {
+  using r = rig();
+  // A file in place of the folder: no mode holds for root.
+  r.home.write('user/.codex', '');
+  assert.throws(() => r.installer.check('codex', 'user'), { message: /hooks\.json/ });
+  assert.throws(() => r.installer.install('codex', 'user', 'ada'), { message: /hooks\.json/ });
+  assert.equal(existsSync(r.home.at('state')), false, 'neither script nor folders of ours');
+  r.installer.check('claude', 'user');
+  assert.deepEqual(readdirSync(r.home.at('user/.claude')), [], 'the check leaves nothing');
+});
+
+test('C6 what keeps a harness from running hooks is named with its file: its switches, and those of an administrator', () => {
+  using r = rig();
+  r.installer.install('claude', 'user', 'ada');
+  r.installer.install('codex', 'user', 'ada');
+  const obstacles = (harness: 'claude' | 'codex', reach: 'user' | 'project' = 'user') =>
+    r.installer.look(harness, reach).obstacles;
+  assert.deepEqual([obstacles('claude'), obstacles('codex')], [[], []]);
+  const settings = JSON.parse(readFileSync(r.user, 'utf8'));
+  writeFileSync(r.user, JSON.stringify({ ...settings, disableAllHooks: true }));
+  assert.deepEqual(obstacles('claude'), [`${r.user} says "disableAllHooks": true`]);
+  assert.deepEqual(obstacles('claude', 'project'), obstacles('claude'), 'it holds for projects too');
+  writeFileSync(r.user, JSON.stringify({ ...settings, disableAllHooks: false, allowManagedHooksOnly: true }));
+  assert.deepEqual(obstacles('claude'), []);
+  r.home.write('project/.claude/settings.json', '{"disableAllHooks": true}');
+  assert.deepEqual([obstacles('claude').length, obstacles('claude', 'project').length], [0, 1]);
+  r.home.write('managed.json', '{"allowManagedHooksOnly": true}');
+  assert.deepEqual(obstacles('claude'), [`${r.home.at('managed.json')} says "allowManagedHooksOnly": true`]);
+  const toml = r.home.write(
+    'user/.codex/config.toml',
+    'model = "x"\n[features]\nhooks = false # no\n[other]\nhooks = false\n',
+  );
+  assert.deepEqual(obstacles('codex'), [`${toml} says features.hooks = false`]);
+  writeFileSync(toml, 'features.codex_hooks = false\n');
+  assert.deepEqual(obstacles('codex'), [`${toml} says features.codex_hooks = false`]);
+  writeFileSync(toml, '[features]\nhooks = true\n');
+  r.home.write('requirements.toml', 'allow_managed_hooks_only = true\n');
+  assert.match(obstacles('codex').join(), /requirements\.toml says allow_managed_hooks_only = true/);
 });

@@ -2,9 +2,20 @@ import { join } from 'node:path';
 import type { Random } from '../../core/ports/index.ts';
 import { makeActivityDir } from './activity.node.ts';
 import { type Found, found, type Wish, withHooks, withoutHooks } from './merge.ts';
+import { findObstacles, type SettingsText } from './obstacles.ts';
 import { type HarnessName, RECIPES } from './recipe.ts';
 import { type ScriptFacts, scriptText } from './script.ts';
-import { isFolder, putProgram, readSettings, replaceSettings, settled, textOf } from './settings-file.node.ts';
+import {
+  backupOf,
+  checkReplaceable,
+  isFolder,
+  putProgram,
+  readSettings,
+  removeSettings,
+  replaceSettings,
+  settled,
+  textOf,
+} from './settings-file.node.ts';
 
 export type Reach = 'user' | 'project';
 
@@ -14,6 +25,11 @@ export interface InstallerNeeds {
   /** Where the script is put, absolute. */
   readonly scriptPath: string;
   readonly script: ScriptFacts;
+  readonly os: NodeJS.Platform;
+  /** Settings of an administrator, absolute; most machines have none. */
+  readonly managed: Readonly<Record<HarnessName, readonly string[]>>;
+  /** Runs a command of a hook once, see `tryCommand`. */
+  readonly tryCommand: (command: string) => Promise<string | null>;
   /** The folder of each harness's settings, absolute. */
   readonly folders: Readonly<Record<Reach, Readonly<Record<HarnessName, string>>>>;
 }
@@ -23,13 +39,17 @@ export interface Looked extends Found {
   readonly path: string;
   /** The script that the settings name is there, and is what this program would write. */
   readonly script: 'right' | 'old' | 'absent';
+  /** Why the harness will not run them although they are there, as its settings say it. */
+  readonly obstacles: readonly string[];
 }
 
 export interface Installer {
   readonly scriptPath: string;
   /** The harness has a folder of settings: it is used here. */
   isUsed(harness: HarnessName, reach: Reach): boolean;
-  /** @returns whether anything was to be done. @throws Fault `settings`, `unreadable`, `unwritable`, `no-space` */
+  /** Whether `install` could do its work; nothing is changed. @throws Fault `settings`, `unreadable`, `hook-settings` */
+  check(harness: HarnessName, reach: Reach): void;
+  /** @returns whether anything was to be done. @throws Fault as `check`, and `unwritable`, `no-space` */
   install(
     harness: HarnessName,
     reach: Reach,
@@ -37,6 +57,8 @@ export interface Installer {
   ): { readonly path: string; readonly changed: boolean };
   /** The script stays: another project may name it. */
   uninstall(harness: HarnessName, reach: Reach): { readonly path: string; readonly changed: boolean };
+  /** Runs what is installed once, as the harness does. Null: it answered, or nothing of this program is installed; else what came. */
+  probe(look: Looked): Promise<string | null>;
   /** @throws Fault `settings`, `unreadable` */
   look(harness: HarnessName, reach: Reach): Looked;
 }
@@ -54,44 +76,79 @@ const FILES: Readonly<Record<Reach, Readonly<Record<HarnessName, string>>>> = {
 const ATTEMPTS = 5;
 
 /** Puts our hooks into the settings of harnesses, and takes them out again (inbox and gates, contract 5). */
-export function createInstaller({ random, run, scriptPath, script, folders }: InstallerNeeds): Installer {
+export function createInstaller(needs: InstallerNeeds): Installer {
+  const { random, run, scriptPath, script, os, managed, folders } = needs;
   const pathOf = (harness: HarnessName, reach: Reach): string => join(folders[reach][harness], FILES[reach][harness]);
   const wishOf = (harness: HarnessName, path: string, persona: string | null): Wish => ({
     recipe: RECIPES[harness],
     script: scriptPath,
+    os,
     persona,
     path,
   });
 
-  function change(
-    harness: HarnessName,
-    reach: Reach,
-    persona: string | null,
-    next: (text: string | null, wish: Wish) => string | null,
-  ) {
+  function put(harness: HarnessName, reach: Reach, persona: string | null) {
     const path = pathOf(harness, reach);
     const wish = wishOf(harness, path, persona);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const was = readSettings(path, reach === 'user');
-      const text = next(was.text, wish);
-      if (text === null || text === was.text) return { path, changed: false };
+      const text = withHooks(was.text, wish);
+      if (text === was.text) return { path, changed: false };
       const isFirst = found(was.text, wish).standing === 'absent';
       if (replaceSettings(was, text, isFirst, random)) return { path, changed: true };
     }
     return settled(path);
   }
 
+  /** Files beside the one with our hooks that may switch hooks off. */
+  function textsFor(harness: HarnessName, reach: Reach): readonly SettingsText[] {
+    const own = harness === 'codex' ? ['config.toml'] : ['settings.json', 'settings.local.json'];
+    const reaches: readonly Reach[] = reach === 'project' ? ['user', 'project'] : ['user'];
+    const paths = reaches.flatMap((one) => own.map((name) => join(folders[one][harness], name)));
+    const read = (isManaged: boolean) => (path: string) => {
+      const text = textOr(path);
+      return text === null ? [] : [{ path, text, isManaged }];
+    };
+    return [...managed[harness].flatMap(read(true)), ...paths.flatMap(read(false))];
+  }
+
+  function check(harness: HarnessName, reach: Reach): void {
+    const path = pathOf(harness, reach);
+    const was = readSettings(path, reach === 'user');
+    found(was.text, wishOf(harness, path, null));
+    checkReplaceable(was, random);
+  }
+
+  function uninstall(harness: HarnessName, reach: Reach) {
+    const path = pathOf(harness, reach);
+    const wish = wishOf(harness, path, null);
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const was = readSettings(path, reach === 'user');
+      if (was.text === null) return { path, changed: false };
+      const before = backupOf(was);
+      const text = withoutHooks(was.text, wish, before);
+      if (text === was.text) return { path, changed: false };
+      // Where no file was there is none again.
+      const isNothing = before === null && /^\s*\{\s*\}\s*$/.test(text);
+      if (isNothing ? removeSettings(was) : replaceSettings(was, text, false, random)) return { path, changed: true };
+    }
+    return settled(path);
+  }
+
   return {
     scriptPath,
+    check,
+    uninstall,
+    probe: async ({ command, script: standing }) =>
+      command === null || standing !== 'right' ? null : await needs.tryCommand(command),
     isUsed: (harness, reach) => isFolder(folders[reach][harness]),
     install(harness, reach, persona) {
+      check(harness, reach);
       // First: settings that name a script which is not there would be worse than a script that nobody names.
       putProgram(scriptPath, scriptText(script), random);
       makeActivityDir(run);
-      return change(harness, reach, persona, withHooks);
+      return put(harness, reach, persona);
     },
-    uninstall: (harness, reach) =>
-      change(harness, reach, null, (text, wish) => (text === null ? null : withoutHooks(text, wish))),
     look(harness, reach) {
       const path = pathOf(harness, reach);
       const { text } = readSettings(path, reach === 'user');
@@ -99,8 +156,18 @@ export function createInstaller({ random, run, scriptPath, script, folders }: In
       return {
         ...found(text, wishOf(harness, path, null)),
         path,
+        obstacles: findObstacles(harness, textsFor(harness, reach)),
         script: there === null ? 'absent' : there === scriptText(script) ? 'right' : 'old',
       };
     },
   };
+}
+
+/** A file that cannot be read says nothing: the harness, which reads it too, says what is wrong with it. */
+function textOr(path: string): string | null {
+  try {
+    return textOf(path);
+  } catch {
+    return null; // see above
+  }
 }

@@ -10,6 +10,7 @@ const GOLDEN = join(import.meta.dirname, 'golden');
 const wishFor = (harness: HarnessName, persona: string | null = 'ada'): Wish => ({
   recipe: RECIPES[harness],
   script: '/srv/ada/.local/state/hivebar/hook/hivebar-hook',
+  os: 'linux',
   persona,
   path: '/srv/ada/settings.json',
 });
@@ -46,7 +47,9 @@ test('given another persona than at install, one entry of ours is left and names
   const other = wishFor('claude', "o'neil $x");
   const both = withHooks(withHooks('{}\n', claude), other);
   assert.equal(both, withHooks('{}\n', other));
-  assert.deepEqual(found(both, claude), { standing: 'installed', foreign: 0, persona: "o'neil $x" });
+  const { command, ...rest } = found(both, claude);
+  assert.deepEqual(rest, { standing: 'installed', foreign: 0, persona: "o'neil $x" });
+  assert.match(command ?? '', /claude SessionStart 'o'\\''neil \$x'$/);
   const nobody = withHooks(both, wishFor('claude', null));
   assert.equal(found(nobody, claude).persona, null);
   assert.match(nobody, /hivebar-hook' claude Stop"/);
@@ -129,4 +132,28 @@ test('property: whatever stands there, install leaves it, is idempotent, and uni
     }),
     { numRuns: 150 },
   );
+});
+
+test('C7 property: uninstall with what was there before gives the same bytes back, whatever was empty and however it was spelled', () => {
+  const empty = fc.dictionary(
+    fc.constantFrom('Stop', 'PreToolUse', 'Notification', 'Odd'),
+    fc.oneof(fc.constant([]), fc.array(group, { minLength: 1, maxLength: 2 })),
+  );
+  fc.assert(
+    fc.property(fc.record({ top: settings, hooks: fc.option(empty) }), ({ top: { top, indent, eol }, hooks }) => {
+      const { hooks: _, ...rest } = top;
+      const text = JSON.stringify(hooks === null ? rest : { ...rest, hooks }, null, indent).replaceAll('\n', eol);
+      assert.equal(withoutHooks(withHooks(text, claude), claude, text), text);
+    }),
+    { numRuns: 100 },
+  );
+  for (const text of ['{ }', '{"hooks": { }}', '{"hooks":{}, "model" : "x"}\n', ''])
+    assert.equal(withoutHooks(withHooks(text, claude), claude, text), text);
+});
+
+test('C7 given settings that were changed since, the change stays, and so does an empty "hooks" of the user', () => {
+  const after = withHooks('{"hooks": {}}', claude).replace('"hooks"', '"model": "x", "hooks"');
+  assert.deepEqual(JSON.parse(withoutHooks(after, claude, '{"hooks": {}}')), { model: 'x', hooks: {} });
+  assert.deepEqual(JSON.parse(withoutHooks(after, claude, '{}')), { model: 'x' });
+  assert.deepEqual(JSON.parse(withoutHooks(after, claude, 'not json')), { model: 'x' });
 });

@@ -1,11 +1,12 @@
 import { Fault } from '../../core/model/index.ts';
 import { appended, memberOf, type Part, partsOf, without } from './json-edit.ts';
-import { type Group, groupFor, personaIn, type Recipe, runsScript } from './recipe.ts';
+import { commandOn, type Group, groupFor, personaIn, type Recipe, runsScript } from './recipe.ts';
 
 /** What is to stand in a settings file, and where it is, for messages. */
 export interface Wish {
   readonly recipe: Recipe;
   readonly script: string;
+  readonly os: NodeJS.Platform;
   /** Null: the variable HIVEBAR_PERSONA says it, else the session. */
   readonly persona: string | null;
   readonly path: string;
@@ -20,6 +21,8 @@ export interface Found {
   readonly foreign: number;
   /** Whom our hooks are for; null: the variable says it, or there are none of ours. */
   readonly persona: string | null;
+  /** What the harness runs at the start of a session; null: nothing of ours. */
+  readonly command: string | null;
 }
 
 const EMPTY = '{}\n';
@@ -44,11 +47,55 @@ export function withHooks(text: string | null, wish: Wish): string {
 }
 
 /**
- * The settings without our hooks, and without what only they had filled.
+ * The settings without our hooks, and without what only they had filled. What was there before them comes back: byte by byte
+ * when nothing else was changed since, else with the empty `hooks` that somebody may have had.
  *
+ * @param before the settings before our hooks came into them; null: not known, or there were none
  * @throws Fault `settings`
  */
-export function withoutHooks(text: string, wish: Wish): string {
+export function withoutHooks(text: string, wish: Wish, before: string | null = null): string {
+  const clean = withoutOursAnywhere(text, wish);
+  if (before === null || clean === text) return clean;
+  if (canonical(before, wish) === canonical(clean, wish)) return before;
+  const top = clean.trim() === '' ? null : partsOf(clean);
+  const had = hooksIn(before);
+  if (top?.is !== 'object' || had === null || memberOf(top, 'hooks') !== undefined) return clean;
+  return appended(clean, top, {}, 'hooks');
+}
+
+/** The same for two settings that differ in spelling, or in empty lists of hooks where ours would stand. Null: no settings. */
+function canonical(text: string, { recipe }: Wish): string | null {
+  if (text.trim() === '') return '{}';
+  const hooks = hooksIn(text);
+  if (hooks === null) return jsonOr(text);
+  const filled = Object.entries(hooks).filter(
+    ([event, groups]) => !(Object.hasOwn(recipe.events, event) && Array.isArray(groups) && groups.length === 0),
+  );
+  const { hooks: _, ...rest } = JSON.parse(text) as Record<string, unknown>;
+  return JSON.stringify(filled.length === 0 ? rest : { ...rest, hooks: Object.fromEntries(filled) });
+}
+
+/** Null: there are none, or nothing that could be read. */
+function hooksIn(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const { hooks } = JSON.parse(text) as { readonly hooks?: unknown };
+    return hooks !== null && typeof hooks === 'object' && !Array.isArray(hooks)
+      ? (hooks as Record<string, unknown>)
+      : null;
+  } catch {
+    return null; // what it was before may have been anything
+  }
+}
+
+function jsonOr(text: string): string | null {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return null; // as above
+  }
+}
+
+function withoutOursAnywhere(text: string, wish: Wish): string {
   if (text.trim() === '') return text;
   let now = text;
   for (const event of new Set(oursIn(handlersIn(now, wish)).map((one) => one.event)))
@@ -61,9 +108,11 @@ export function found(text: string | null, wish: Omit<Wish, 'persona'>): Found {
   const all = text === null || text.trim() === '' ? [] : handlersIn(text, wish);
   const ours = oursIn(all);
   const foreign = all.length - ours.length;
-  if (text === null || ours.length === 0) return { standing: 'absent', foreign, persona: null };
+  if (text === null || ours.length === 0) return { standing: 'absent', foreign, persona: null, command: null };
   const persona = personaIn(ours[0]?.value);
-  return { standing: withHooks(text, { ...wish, persona }) === text ? 'installed' : 'old', foreign, persona };
+  const standing = withHooks(text, { ...wish, persona }) === text ? 'installed' : 'old';
+  const first = ours.find(({ event }) => event === 'SessionStart') ?? ours[0];
+  return { standing, foreign, persona, command: commandOn(wish.os, first?.value) };
 }
 
 /** A handler and where it is: which of its group's, in which group of the event. */

@@ -3,6 +3,8 @@ import { realRandom } from '../../core/ports/index.ts';
 import { ownDirs, ownHome, startFolder } from '../../core/state/index.ts';
 import { createInstaller, type Installer } from './install.ts';
 import { nodesBeside } from './nodes-beside.ts';
+import { tryCommand } from './probe.node.ts';
+import type { HarnessName } from './recipe.ts';
 import { SCRIPT_NAME } from './script.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -18,6 +20,9 @@ export function hookInstaller(env: Env): Installer {
   const home = ownHome();
   return createInstaller({
     random: realRandom,
+    os: process.platform,
+    managed: managedOn(process.platform, env),
+    tryCommand: (command) => tryCommand(command, env),
     run,
     scriptPath: join(state, 'hook', SCRIPT_NAME),
     script: {
@@ -33,6 +38,22 @@ export function hookInstaller(env: Env): Installer {
       },
     },
   });
+}
+
+/** Where administrators put settings that go before those of a user. */
+function managedOn(os: NodeJS.Platform, env: Env): Readonly<Record<HarnessName, readonly string[]>> {
+  const claude = (folder: string): readonly string[] => [join(folder, 'managed-settings.json')];
+  switch (os) {
+    case 'darwin':
+      return { claude: claude('/Library/Application Support/ClaudeCode'), codex: ['/etc/codex/requirements.toml'] };
+    case 'win32':
+      return {
+        claude: claude(join(env.ProgramFiles ?? 'C:\\Program Files', 'ClaudeCode')),
+        codex: [join(env.ProgramData ?? 'C:\\ProgramData', 'OpenAI', 'Codex', 'requirements.toml')],
+      };
+    default:
+      return { claude: claude('/etc/claude-code'), codex: ['/etc/codex/requirements.toml'] };
+  }
 }
 
 /** What led to the state directory, made absolute: what it was relative to is not there when a hook runs. */

@@ -47,6 +47,13 @@ export function groupFor({ harness, events }: Recipe, event: string, script: str
   return { ...(matcher === null ? {} : { matcher }), hooks: [handler] };
 }
 
+/** What a harness on this platform runs for a handler; null: it is none. */
+export function commandOn(os: NodeJS.Platform, handler: unknown): string | null {
+  const { command, commandWindows } = (handler ?? {}) as { command?: unknown; commandWindows?: unknown };
+  const meant = os === 'win32' ? (commandWindows ?? command) : command;
+  return typeof meant === 'string' ? meant : null;
+}
+
 /** Whether a handler runs this very script, whatever comes after it. */
 export function runsScript(handler: unknown, script: string): boolean {
   if (typeof handler !== 'object' || handler === null || !('command' in handler)) return false;

@@ -1,3 +1,4 @@
+import { PROBE } from './probe.ts';
 import { STAMP_HEAD } from './stamp-text.ts';
 
 /** What the script must know; all paths are absolute. */
@@ -18,10 +19,6 @@ export const SCRIPT_NAME = 'hivebar-hook';
 
 /** By this line we know what we wrote, and which form it has. */
 export const SCRIPT_MARK = '# Hivebar hook, form 2.';
-
-/** With this variable the command in the settings answers `PROBE_ANSWER` and does nothing else: so it can be tried. */
-export const PROBE = 'HIVEBAR_HOOK_PROBE';
-export const PROBE_ANSWER = 'hivebar hook: it runs';
 
 /** Names the shell takes as file stems as they are; spelled out, since `[a-z]` holds capitals in some languages. */
 const PLAIN = 'abcdefghijklmnopqrstuvwxyz0123456789._-';

@@ -52,9 +52,50 @@ export function replaceSettings(was: SettingsFile, text: string, backup: boolean
   try {
     realFiles.mkdirAll(dirname(was.path), NEW_DIRECTORY);
     if (backup && was.text !== null) replace(was.path + BACKUP, was.text, was.mode, random, () => true);
+    if (backup && was.text === null) fs.rmSync(was.path + BACKUP, { force: true }); // of another time
     return replace(was.path, text, was.mode, random, () => textAt(was.path) === was.text);
   } catch (error) {
     throw ioFault(error, was.path, 'unwritable');
+  }
+}
+
+/**
+ * Makes sure that `replaceSettings` can do its work, and leaves nothing behind.
+ * @throws Fault `hook-settings` which names the file
+ */
+export function checkReplaceable({ path }: SettingsFile, random: Random): void {
+  const folder = dirname(path);
+  const isNew = !fs.existsSync(folder);
+  const temp = join(folder, `.${basename(path)}.${random.hex(6)}.tmp`);
+  try {
+    realFiles.mkdirAll(folder, NEW_DIRECTORY);
+    fs.closeSync(fs.openSync(temp, 'wx', NEW_FILE));
+    fs.unlinkSync(temp);
+    if (isNew) fs.rmdirSync(folder);
+  } catch (error) {
+    const { message } = ioFault(error, folder, 'unwritable');
+    const why = `nothing was installed: ${path} cannot be written: ${message}`;
+    throw new Fault('hook-settings', why, { is: 'machine', key: 'hook' }, { cause: error });
+  }
+}
+
+/** Removes the file unless somebody changed it meanwhile; then false. @throws Fault `unwritable` */
+export function removeSettings(was: SettingsFile): boolean {
+  try {
+    if (textAt(was.path) !== was.text) return false;
+    fs.rmSync(was.path, { force: true });
+    return true;
+  } catch (error) {
+    throw ioFault(error, was.path, 'unwritable');
+  }
+}
+
+/** What the settings were before our hooks; null: there were none, or it is not to be read. */
+export function backupOf({ path }: SettingsFile): string | null {
+  try {
+    return textAt(path + BACKUP);
+  } catch {
+    return null; // as if there were none: only what is in the settings counts
   }
 }
 

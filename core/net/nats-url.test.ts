@@ -41,7 +41,7 @@ test('what is none is refused, and no secret is in the message', () => {
     'nats://hub:99999',
     'nats://a b',
   ]) {
-    assert.throws(() => natsTarget(text, scope), { code: 'bad-url' }, text);
+    assert.throws(() => natsTarget(text, scope), { code: 'bad-nats-url' }, text);
   }
   for (const text of ['nats://s3cret@hub', 'http://s3cret@hub', 'nats://me:s3cret@hub:4222/x']) {
     assert.throws(

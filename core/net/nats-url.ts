@@ -15,15 +15,16 @@ const PORT = 4222;
 
 /**
  * Checks `nats://HOST[:PORT]` or, with TLS, `tls://HOST[:PORT]`, without any look-up.
- * @throws Fault `bad-url` for anything else, also with a user name or token in it, `blocked` for an address no server has
+ * @throws Fault `bad-nats-url` for anything else, also with a user name or token in it, `blocked` for an address no server has
  */
 export function natsTarget(text: string, scope: Scope): NatsTarget {
   const found = /^(nats|tls):\/\/([^/?#\s]+)\/?$/.exec(text);
-  if (found === null) throw new Fault('bad-url', `${quoted(text)} is not nats://HOST:PORT or tls://HOST:PORT`, scope);
+  if (found === null)
+    throw new Fault('bad-nats-url', `${quoted(text)} is not nats://HOST:PORT or tls://HOST:PORT`, scope);
   const [, scheme = '', place = ''] = found;
   if (place.includes('@')) {
     throw new Fault(
-      'bad-url',
+      'bad-nats-url',
       'a user name or token stands in the URL of a NATS server: it belongs into a file',
       scope,
     );
@@ -31,9 +32,21 @@ export function natsTarget(text: string, scope: Scope): NatsTarget {
   const tls = scheme === 'tls';
   const given = /:(\d{1,5})$/.exec(place)?.[1];
   // With a port always: the URL parser leaves out the one of its scheme.
-  const target = targetOf(`http://${given === undefined ? `${place}:${PORT}` : place}`, AS_WRITTEN, scope);
+  const target = hostOf(`http://${given === undefined ? `${place}:${PORT}` : place}`, text, scope);
   const port = given === undefined ? PORT : Number(given);
   return { target, port, tls, shown: `${scheme}://${target.url.hostname}:${port}` };
+}
+
+/** The rules for the host of a hive hold here too; what is said of it is of this kind of URL. */
+function hostOf(url: string, text: string, scope: Scope): NatsTarget['target'] {
+  try {
+    return targetOf(url, AS_WRITTEN, scope);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'bad-url') throw error;
+    throw new Fault('bad-nats-url', `${quoted(text)} is not nats://HOST:PORT or tls://HOST:PORT`, scope, {
+      cause: error,
+    });
+  }
 }
 
 function quoted(text: string): string {

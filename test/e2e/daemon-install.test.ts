@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { askLink, type DaemonConfig, type DaemonPlaces, type DaemonStatus } from '../../core/link/index.ts';
 import { type DaemonHome, daemonHome } from '../kit/daemon-process.ts';
+import { installHooks } from '../kit/hooks.ts';
 import { runCli } from '../kit/process.ts';
 import { supervise } from '../kit/supervisor.ts';
 import { until } from '../kit/until.ts';
@@ -14,6 +15,7 @@ const homeOf = ({ env }: DaemonHome): string => env.HOME ?? '';
 const system = (home: DaemonHome, fails?: string): UserSystemd => userSystemd(homeOf(home), fails);
 
 function hivebar(home: DaemonHome, systemd: UserSystemd, words: readonly string[], env = {}) {
+  if (words[0] === 'install') installHooks(homeOf(home), home.env.HIVEBAR_HOME ?? '');
   return runCli(['daemon', ...words], { env: { ...home.env, ...systemd.env, ...env } });
 }
 
@@ -42,6 +44,43 @@ describe('hivebar daemon install', () => {
       'systemctl --user restart prism-daemon-acme-ada.service',
       'loginctl enable-linger',
     ]);
+  });
+
+  test('C6 without hooks that run it is installed, said to be mute, and no success; doctor and hook status say so too', async () => {
+    using home = daemonHome();
+    const systemd = system(home);
+    const env = { ...home.env, ...systemd.env };
+    const none = await runCli(['daemon', ...ada(home)], { env });
+    assert.equal(none.code, 1);
+    assert.match(none.stdout, /^acme-ada: installed/);
+    assert.match(
+      none.stderr,
+      /says nothing between turns as long as Claude Code has no hooks: run hivebar hook install/,
+    );
+    installHooks(homeOf(home), home.env.HIVEBAR_HOME ?? '');
+    const path = join(homeOf(home), '.claude/settings.json');
+    const good = readFileSync(path, 'utf8');
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(good), disableAllHooks: true }));
+    const off = await runCli(['daemon', ...ada(home)], { env });
+    assert.equal(off.code, 1);
+    assert.match(
+      off.stderr,
+      /the hooks of Claude Code are not right: they do not run: .*settings\.json says "disableAllHooks": true/,
+    );
+    const doctor = await runCli(['doctor', '--json'], { env });
+    assert.equal(doctor.code, 1);
+    const { is, seen } = (
+      JSON.parse(doctor.stdout) as { checks: { name: string; is: string; seen: string }[] }
+    ).checks.find(({ name }) => name === 'hooks') ?? { is: '', seen: '' };
+    assert.equal(is, 'fail');
+    assert.match(seen, /Claude Code: they do not run: .*disableAllHooks/);
+    writeFileSync(path, good);
+    assert.deepEqual((await runCli(['daemon', ...ada(home)], { env })).code, 0);
+    assert.equal((await runCli(['hook', 'status'], { env })).code, 0);
+    const fallback = await runCli(['daemon', ...ada(home, '--surface', 'fallback')], {
+      env: { ...env, CLAUDE_CONFIG_DIR: '/no' },
+    });
+    assert.equal(fallback.code, 0, 'another surface needs no hooks');
   });
 
   test('persona daemon check 17: a user who may not linger is told the command, and it is no success', async () => {

@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { startKeyOf } from '../../app/open/index.ts';
 import type { DaemonConfig, DaemonPlaces } from '../../core/link/index.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../kit/daemon-process.ts';
+import { installHooks } from '../kit/hooks.ts';
 import { runCli, startCli } from '../kit/process.ts';
 import { until } from '../kit/until.ts';
 import { type ReferenceUpstream, referenceUpstream } from '../kit/upstream/index.ts';
@@ -34,6 +35,7 @@ async function scene(): Promise<Scene> {
   const home = stack.use(daemonHome());
   const up = stack.use(await referenceUpstream());
   const systemd = userSystemd(home.env.HOME ?? '');
+  installHooks(home.env.HOME ?? '', home.env.HIVEBAR_HOME ?? '');
   const env = { ...home.env, ...systemd.env };
   const installed = async (identity: string, config: Partial<DaemonConfig> = {}): Promise<void> => {
     mkdirSync(config.project ?? home.project, { recursive: true });

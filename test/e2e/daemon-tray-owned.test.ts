@@ -7,12 +7,14 @@ import { startKeyOf } from '../../app/open/index.ts';
 import type { DaemonConfig, DaemonName, DaemonStatus } from '../../core/link/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
 import { realDisk } from '../../core/state/index.ts';
+import { installHooks } from '../kit/hooks.ts';
 import { type TrayDaemons, trayDaemons } from '../kit/tray-daemons.ts';
 import type { TrayProcess } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
 async function install(home: TrayDaemons, identity: string, ...more: readonly string[]): Promise<void> {
   const pair = ['--tenant', 'acme', '--identity', identity];
+  installHooks(home.home, home.dir);
   const done = await home.run(['daemon', 'install', ...pair, '--project', home.home, '--by', 'tray', ...more]);
   assert.equal(done.code, 0, done.stderr);
 }

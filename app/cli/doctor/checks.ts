@@ -1,5 +1,6 @@
 import { realRandom, realSpawn, silentLog } from '../../../core/ports/index.ts';
 import { realDisk } from '../../../core/state/index.ts';
+import { hookInstaller, tryHooks } from '../../hook/index.ts';
 import { loginStart } from '../../service/index.ts';
 import { brainclawSeen } from './brainclaw.node.ts';
 import { judgeBrainclaw } from './brainclaw.ts';
@@ -16,6 +17,7 @@ import { gardenSeen } from './garden.node.ts';
 import { judgeGarden } from './garden.ts';
 import { hiveSeen, hivesIn } from './hive.node.ts';
 import { judgeHive } from './hive.ts';
+import { judgeHooks } from './hooks.ts';
 import { instanceSeen } from './instance.node.ts';
 import { judgeInstance } from './instance.ts';
 import { judgeLock } from './lock.ts';
@@ -106,6 +108,12 @@ const ALL: readonly Check[] = [
   check({ name: 'local hive', about: ['mail'], probe: ({ database }) => database(), judge: judgeLocalHive }),
   check({ name: 'brainclaw', about: ['mail'], hints: [], probe: brainclawSeen, judge: judgeBrainclaw }),
   check({ name: 'garden', about: ['mail'], hints: [], probe: gardenSeen, judge: judgeGarden }),
+  check({
+    name: 'hooks',
+    about: ['mail'],
+    probe: ({ env }) => tryHooks(hookInstaller(env), 'user'),
+    judge: judgeHooks,
+  }),
   check({ name: 'persona daemons', about: ['mail'], hints: [], probe: daemonsSeen, judge: judgeDaemons }),
 ];
 

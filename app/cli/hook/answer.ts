@@ -1,4 +1,5 @@
 import type { Log } from '../../../core/ports/index.ts';
+import { PROBE, PROBE_ANSWER } from '../../hook/index.ts';
 import type { Io } from '../command.ts';
 import { usage } from '../outcome.ts';
 import { stderrLog } from '../stderr-log.ts';
@@ -12,6 +13,10 @@ import { isPerson } from './stdin.node.ts';
  * @throws Fault `usage` to a person who calls it by mistake
  */
 export async function answerHook(args: readonly string[], io: Io): Promise<number> {
+  if (io.env[PROBE]) {
+    io.out(`${PROBE_ANSWER}\n`);
+    return 0;
+  }
   const said: string[] = [];
   const say = (line: string): void => void said.push(line.split('\n', 1).join(''));
   const log: Log = { info: say, warn: say, error: say };

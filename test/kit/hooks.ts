@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { createInstaller } from '../../app/hook/install.ts';
+import { nodesBeside } from '../../app/hook/nodes-beside.ts';
+import { realRandom } from '../../core/ports/index.ts';
+import { programEntry } from './program.ts';
+
+/**
+ * Installs the hooks of Claude Code as the program under test would, without a process.
+ * @param home `HOME`
+ * @param state `HIVEBAR_HOME`
+ */
+export function installHooks(home: string, state: string): void {
+  const entry = programEntry('hook');
+  const root = join(entry, ...(entry.endsWith('.ts') ? ['..', '..', '..'] : ['..', '..']));
+  const folders = { claude: join(home, '.claude'), codex: join(home, '.codex') };
+  const node = process.execPath;
+  createInstaller({
+    random: realRandom,
+    os: process.platform,
+    managed: { claude: [], codex: [] },
+    tryCommand: async () => null,
+    run: join(state, 'run'),
+    scriptPath: join(state, 'hook', 'hivebar-hook'),
+    script: { node, otherNodes: nodesBeside(root, process.platform), entry, state, leads: { HIVEBAR_HOME: state } },
+    folders: { user: folders, project: folders },
+  }).install('claude', 'user', null);
+}
