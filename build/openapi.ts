@@ -79,7 +79,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     token: 'never',
     body: TOKEN_BODY,
     answer: json(answers.TokenAnswer),
-    refusals: { 400: BAD_BODY, 403: 'the code is used, too old or none', 429: 'too many wrong codes' },
+    refusals: {
+      400: BAD_BODY,
+      403: 'the code is used, too old or none, or another user of the machine asks',
+      413: 'the body is too large',
+    },
   },
   'GET /openapi.json': {
     id: 'openapi',

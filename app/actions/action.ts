@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { XStatic } from 'typebox/schema';
 import { Fault } from '../../core/model/index.ts';
+import { formatSchemaErrors } from '../schema-error.ts';
 
 /**
  * What a person or script may do, once for every way of doing it: menu entry, banner button, route
@@ -18,7 +19,7 @@ export interface Action {
 
 export type Actions = ReadonlyMap<string, Action>;
 
-const ajv = new Ajv2020({ strict: true });
+const ajv = new Ajv2020({ strict: true, verbose: true });
 
 /** An action whose `run` sees only params that fit its schema. */
 export function action<const P extends object>(of: {
@@ -33,7 +34,7 @@ export function action<const P extends object>(of: {
     ...of,
     async run(params, signal) {
       if (fits(params)) return await of.run(params, signal);
-      const why = ajv.errorsText(fits.errors, { dataVar: 'params' });
+      const why = formatSchemaErrors(fits.errors, 'params');
       throw new Fault('usage', `action ${of.name}: ${why}`, { is: 'machine', key: 'action' });
     },
   };

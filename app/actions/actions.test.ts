@@ -119,7 +119,7 @@ test('decide hands the answer on as the operator, and says whether it held', asy
   await assert.rejects(decide({ decision: 2, select: 'a' }), /there is no decision 2/);
   await assert.rejects(decide({ decision: 1, select: 'z' }), /choose a or b/);
   await assert.rejects(decide({ decision: 1 }), /must select an option or have text/);
-  await assert.rejects(decide({ decision: 1, select: 'a', by: 'ada' }), /additional properties/);
+  await assert.rejects(decide({ decision: 1, select: 'a', by: 'ada' }), /unknown field "by"/);
   assert.deepEqual(await decide({ decision: 1, select: 'b', text: 'go' }), [true, 'resolved', 'b', 'operator']);
   assert.deepEqual(await decide({ decision: 1, select: 'a' }), [false, 'resolved', 'b', 'operator']);
 });

@@ -140,7 +140,11 @@ export async function createApp(
     } catch (error) {
       return done(error as Error);
     }
-    void parseJson(request, text, done);
+    void parseJson(request, text, (error: Error | null, value?: unknown) => {
+      if (error === null) return done(null, value);
+      const next = 'send a whole JSON object';
+      done(new Refusal(400, 'bad-request', formatBadBody(text), next));
+    });
   });
   app.setNotFoundHandler(() => {
     throw new Refusal(404, 'no-route', 'there is nothing here', 'see / or /status.json');
@@ -201,4 +205,14 @@ export async function createApp(
       await app.close();
     },
   };
+}
+
+/** Why a body is no JSON of ours: it is none at all, or has a key that would reach into every object of the program. */
+function formatBadBody(text: string): string {
+  try {
+    JSON.parse(text);
+    return 'the body has a key "__proto__" or "constructor", which no request has';
+  } catch (error) {
+    return `the body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }

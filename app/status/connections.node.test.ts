@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { until } from '../../test/kit/until.ts';
 import { type Behind, frontServer } from './front.node.ts';
@@ -18,13 +19,15 @@ const BEHIND: Behind = {
     if (url === '/hold') held += 1;
     else response.end(url === '/large' ? LARGE : 'ok');
   },
-  upgrade: () => {
-    throw new Error('nothing is upgraded here');
+  upgrade: ({ headers }, socket) => {
+    if (headers.authorization === undefined) throw new Error('nothing is upgraded without a token');
+    socket.on('data', (bytes: Buffer) => socket.write(bytes));
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
   },
 };
 
-async function listening(t: { after(end: () => void): void }) {
-  const server: Server = frontServer(() => ({ is: 'loopback', port }), BEHIND, PATIENCE);
+async function listening(t: { after(end: () => void): void }, patience = PATIENCE) {
+  const server: Server = frontServer(() => ({ is: 'loopback', port }), BEHIND, patience);
   const sockets: Socket[] = [];
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -76,8 +79,24 @@ for (const [what, bytes] of [
   });
 }
 
-test('B2 given 512 connections, a new one is answered: the oldest that asks nothing gives way, a token holder never does', async (t) => {
+test('B2 a connection that was upgraded lives on past the time of requests', async (t) => {
   const server = await listening(t);
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nAuthorization: Bearer x';
+  const socket = server.open(`GET / HTTP/1.1\r\nHOST\r\n${upgrade}\r\n\r\n`);
+  await new Promise<void>((resolve) => socket.once('data', () => resolve()));
+  const silent = server.open('').resume();
+  await new Promise<void>((resolve) => silent.once('close', () => resolve()).once('end', () => resolve()));
+  for (let n = 0; n < 10; n += 1) {
+    socket.write('x');
+    await new Promise<void>((resolve, reject) => {
+      socket.once('data', () => resolve()).once('end', () => reject(new Error('ended')));
+    });
+    await sleep(PATIENCE.check);
+  }
+});
+
+test('B2 given 512 connections, a new one is answered: the oldest that asks nothing gives way, a token holder never does', async (t) => {
+  const server = await listening(t, { headers: 60_000, request: 60_000, idle: 60_000, drain: 60_000, check: 50 });
   const closed: string[] = [];
   const opened = async (name: string, bytes: string): Promise<void> => {
     const socket = server.open(bytes).resume();

@@ -20,6 +20,8 @@ export interface Connections {
   /** Counts a new connection. Where the budget is used up, another gives way: one that asks nothing, the oldest first. */
   add(socket: Socket): void;
   begin(socket: Socket, response: ServerResponse): void;
+  /** It is no HTTP any more: whoever took it over ends it. */
+  upgrade(socket: Duplex): void;
   /** Its client has shown a token. */
   trust(socket: Duplex): void;
 }
@@ -30,6 +32,7 @@ interface Connection {
   /** Answers that are not over. */
   readonly answers: Map<ServerResponse, { completeSince: number | null }>;
   hasAsked: boolean;
+  isUpgraded: boolean;
   isTrusted: boolean;
 }
 
@@ -58,7 +61,7 @@ export function watchConnections(patience: Patience): Connections {
     const all = [...open.values()].filter((connection) => connection.isTrusted === isTrusted);
     if (all.length < MOST) return;
     const silent = all.find(({ hasAsked }) => !hasAsked);
-    const idle = silent ?? all.find(({ answers }) => answers.size === 0);
+    const idle = silent ?? all.find(({ answers, isUpgraded }) => answers.size === 0 && !isUpgraded);
     const gone = idle ?? all[0];
     if (gone === undefined) return;
     open.delete(gone.socket);
@@ -68,7 +71,8 @@ export function watchConnections(patience: Patience): Connections {
   return {
     add: (socket) => {
       makeRoom(false);
-      open.set(socket, { socket, since: performance.now(), answers: new Map(), hasAsked: false, isTrusted: false });
+      const states = { hasAsked: false, isUpgraded: false, isTrusted: false };
+      open.set(socket, { socket, since: performance.now(), answers: new Map(), ...states });
       sweeps ??= setInterval(sweep, patience.check).unref();
       socket.once('close', () => {
         open.delete(socket);
@@ -83,6 +87,12 @@ export function watchConnections(patience: Patience): Connections {
       connection.hasAsked = true;
       connection.answers.set(response, { completeSince: null });
       response.once('close', () => connection.answers.delete(response));
+    },
+    upgrade: (socket) => {
+      const connection = open.get(socket);
+      if (connection === undefined) return;
+      connection.hasAsked = true;
+      connection.isUpgraded = true;
     },
     trust: (socket) => {
       const connection = open.get(socket);

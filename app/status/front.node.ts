@@ -63,6 +63,7 @@ export function frontServer(place: () => Place, behind: Behind, patience: Patien
     response.end(request.method === 'HEAD' ? '' : problemBody(verdict));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    connections.upgrade(socket);
     const here = place();
     const verdict = verdictOn(request, here);
     if (verdict.is === 'refuse') return endWith(socket, verdict);

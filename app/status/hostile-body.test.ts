@@ -75,4 +75,30 @@ describe('a hostile body at every route that takes one', () => {
     }
     assert.deepEqual(logged, []);
   });
+
+  test('B4 what does not fit is refused with the value that does not, and the next step', async () => {
+    for (const [path, body, message] of [
+      ['/api/send', '{"to":', /^the body is not valid JSON: Unexpected end/],
+      ['/api/send', '{"to":"ada","__proto__":{}}', /^the body has a key "__proto__"/],
+      ['/api/send', '{"to":"ada","from":"bo","content":7}', /^"content" must be text, not 7$/],
+      ['/api/v1/token', '{"code":1}', /^body.code must be string, not 1$/],
+      ['/api/v1/token', '{"code":"x","more":1}', /^body has the unknown field "more"$/],
+      ['/v1/signals', '{"to":"a"}', /^body has no "from"$/],
+    ] as const) {
+      const { status, error } = await post(path, body, path === '/api/v1/token' ? null : TOKEN);
+      assert.equal(status, 400);
+      assert.match(error.message, message);
+      assert.match(error.next, /^(send|mend) /);
+    }
+    const get = async (path: string): Promise<string> => {
+      const answer = await fetch(`http://127.0.0.1:${rig.port}${path}`, {
+        headers: { Authorization: `Bearer ${TOKEN}` },
+      });
+      const { error } = (await answer.json()) as { error: Answered['error'] };
+      return `${answer.status} ${error.message}; ${error.next}`;
+    };
+    assert.match(await get('/api/v1/decisions?state=x'), /^400 query.state must be one of open, all, not "x"; mend/);
+    assert.match(await get('/api/v1/events?limt=1'), /^400 query has the unknown field "limt"; mend/);
+    assert.match(await get('/api/v1/personas/%zz'), /^400 .*%zz.*; encode each part of the path/);
+  });
 });

@@ -62,7 +62,9 @@ export function problemOf(error: unknown, bodyLimit?: number): Problem {
     error.statusCode < 500
   ) {
     const message = error.message;
-    return { status: error.statusCode, code: 'bad-request', message, next: 'send a whole JSON object' };
+    const isPath = 'code' in error && error.code === 'FST_ERR_BAD_URL';
+    const next = isPath ? 'encode each part of the path, % as %25' : 'mend the request and send it again';
+    return { status: error.statusCode, code: 'bad-request', message, next };
   }
   return { status: 500, code: 'internal', message: 'this request failed inside Hivebar', next: FAULTS.internal.next };
 }

@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { XStatic } from 'typebox/schema';
+import { formatSchemaErrors } from '../schema-error.ts';
 import { Refusal } from './problem.ts';
 
 /** The longest hold in seconds; who asks for more gets this. */
@@ -134,7 +135,7 @@ function checker(coerce: boolean) {
   const compiled = new Map<object, ValidateFunction>();
   let ajv: Ajv2020 | null = null;
   const fitOf = (schema: object): ValidateFunction => {
-    ajv ??= new Ajv2020({ strict: true, coerceTypes: coerce });
+    ajv ??= new Ajv2020({ strict: true, verbose: true, coerceTypes: coerce });
     const fits = compiled.get(schema) ?? ajv.compile(schema);
     compiled.set(schema, fits);
     return fits;
@@ -143,7 +144,7 @@ function checker(coerce: boolean) {
     checked<const S extends object>(what: string, value: unknown, schema: S): XStatic<S> {
       const fits = fitOf(schema);
       if (fits(value)) return value as XStatic<S>;
-      const why = (ajv as Ajv2020).errorsText(fits.errors, { dataVar: what });
+      const why = formatSchemaErrors(fits.errors, what);
       throw new Refusal(400, 'usage', why, 'mend the request and send it again; see /openapi.json');
     },
   };

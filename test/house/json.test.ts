@@ -21,6 +21,7 @@ const OWN: readonly string[] = [
   'core/link/config.ts',
   'core/model/json.ts',
   'core/sinks/',
+  'app/status/app.node.ts',
   'core/sources/kijito/read/answer.ts',
   'core/sources/kijito/read/parts.ts',
   'core/state/',
