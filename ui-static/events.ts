@@ -84,6 +84,8 @@ function alertOf(event: EventWire): Told {
       return plain('Some of what was delivered is not remembered any more: it may come again');
     case 'unread-not-shown':
       return plain(`${messages(event.unread_not_shown, 'unread ')} that the hive does not show`);
+    case 'log-restarted':
+      return plain('The ids of this inbox began again: it is another log, of which all that is unread is told');
     case 'stranded':
       return plain(`Mail lies where nobody was ever seen to read it: ${namesOf(event.stranded_inboxes)}`);
     case 'urgent-unanswered':

@@ -26,6 +26,7 @@ export interface WatchReport {
 export function watchReport(log: Log, gone: AbortController, delivery: Rules['delivery']): WatchReport {
   const failing = new Map<PersonaId, string>();
   const baselines = new Set<PersonaId>();
+  const below = new Set<PersonaId>();
 
   function failed(persona: PersonaId, text: string): void {
     if (failing.get(persona) === text) return;
@@ -43,6 +44,14 @@ export function watchReport(log: Log, gone: AbortController, delivery: Rules['de
     put(fact) {
       if (fact.is === 'failed') failed(fact.persona, fact.fault.explain());
       if (fact.is !== 'looked') return;
+      if (fact.endsBelow === undefined) below.delete(fact.persona);
+      else if (!below.has(fact.persona)) {
+        below.add(fact.persona);
+        log.warn(
+          `${fact.persona}: its newest message is ${fact.endsBelow}, below the position ${fact.cursor}, and mail is unread: ` +
+            'no event for it. If its ids began again, --seed-at 0 begins there, or --delivery at-least-once tells it',
+        );
+      }
       if (failing.delete(fact.persona)) log.info(`${fact.persona}: answers again`);
       if (baselines.delete(fact.persona)) passedOver(fact.persona, fact.cursor, fact.unread);
     },

@@ -37,6 +37,8 @@ export type Fact =
       readonly unread: Count;
       readonly urgent: Count;
       readonly vital: Vital;
+      /** The newest id, where it is below the cursor and unread mail is there: another log, which nobody is told of. */
+      readonly endsBelow?: number;
       /** Mail up to this id was handed over; what is told afterwards moves it on. */
       readonly cursor: number | null;
     }

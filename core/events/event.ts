@@ -118,6 +118,14 @@ export type AlarmEvent =
       /** Whether any of them lies above the cursor; null: it can not be told. */
       readonly above_watermark: boolean | null;
     }
+  | {
+      readonly event: 'alert';
+      readonly reason: 'log-restarted';
+      /** The cursor in the log of before. */
+      readonly cursor_at: number;
+      /** The newest id of the log that is there now. */
+      readonly current_max: number;
+    }
   | HiveAlarmEvent;
 
 /** An observation of a whole hive, told to those of its personas that somebody seems to read (Kijito contract b). */
@@ -155,8 +163,9 @@ export function wakeClassOf(event: string): WakeClass {
   return LIVENESS.has(event) ? 'liveness' : 'diagnostic';
 }
 
-export function newEventId(persona: PersonaId | null, id: number, event: MailName = 'new'): string {
-  return `${persona ?? '_'}:${event}:${id}`;
+/** `log`: ids of the inbox began again, and this is the name of the log that they are of; empty for the first. */
+export function newEventId(persona: PersonaId | null, id: number, event: MailName = 'new', log = ''): string {
+  return `${persona ?? '_'}:${event}:${id}${log === '' ? '' : `@${log}`}`;
 }
 
 /** The n-th change that is told of what has this id, counted from 1. */

@@ -19,6 +19,15 @@ export interface SavedPin {
   readonly persona_added?: true;
   /** That a baseline passed over unread mail; not told yet. */
   readonly baseline_skipped?: SavedBaseline;
+  /** The ids of the inbox began again: the name of the log they are of, and up to where what was read in it is old. */
+  readonly log?: {
+    readonly name: string;
+    readonly read_to: number;
+    /** The cursor in the log of before and the newest id of this one; not told yet. */
+    readonly untold?: readonly [cursor: number, max: number];
+  };
+  /** An operator said to begin above everything that was there. */
+  readonly seeded_ahead?: true;
 }
 
 /** What the event will say, in its own fields. */
@@ -47,7 +56,7 @@ const UNSAID = 'the position was given up in an earlier run';
 export function readPin(keys: Keys, cursor: number | null): PinRead {
   const odd = oddKey(keys);
   if (odd !== null) return { is: 'odd', key: odd, value: keys[odd] ?? null };
-  const pin: { -readonly [K in keyof SavedPin]: SavedPin[K] } = {};
+  const pin: { -readonly [K in keyof SavedPin]: SavedPin[K] } = { ...readLog(keys) };
   const spans = [...pairsOf(keys.delivered_above), ...idsOf(keys.emitted_above).map((id) => [id, id] as const)];
   if (spans.length > 0) {
     const all = merged(spans.map(([from, to]) => ({ from, to })));
@@ -62,6 +71,7 @@ export function readPin(keys: Keys, cursor: number | null): PinRead {
     pin.state_corrupt = typeof keys.state_corrupt_why === 'string' ? keys.state_corrupt_why : UNSAID;
   if (keys.unread_hidden === true) pin.unread_hidden = true;
   if (keys.persona_added === true) pin.persona_added = true;
+  if (keys.seeded_ahead === true) pin.seeded_ahead = true;
   if (isBaseline(keys.baseline_skipped)) pin.baseline_skipped = keys.baseline_skipped;
   return { is: 'pin', pin };
 }
@@ -80,7 +90,17 @@ export function pinKeys(pin: SavedPin): Keys {
     ...(pin.unread_hidden === undefined ? {} : { unread_hidden: true }),
     ...(pin.persona_added === undefined ? {} : { persona_added: true }),
     ...(pin.baseline_skipped === undefined ? {} : { baseline_skipped: { ...pin.baseline_skipped } }),
+    ...logKey(pin),
+    ...(pin.seeded_ahead === undefined ? {} : { seeded_ahead: true }),
   };
+}
+
+export function readLog(keys: Keys): Pick<SavedPin, 'log'> {
+  return isLog(keys.log) ? { log: keys.log } : {};
+}
+
+export function logKey({ log }: SavedPin): Keys {
+  return log === undefined ? {} : { log: { ...log } };
 }
 
 function fewIds(spans: readonly (readonly [number, number])[]): readonly number[] | null {
@@ -102,6 +122,8 @@ const FORMS: Readonly<Record<string, (value: Json) => boolean>> = {
   unread_hidden: isBoolean,
   persona_added: isBoolean,
   baseline_skipped: isBaseline,
+  log: isLog,
+  seeded_ahead: isBoolean,
 };
 
 function oddKey(keys: Keys): string | null {
@@ -133,6 +155,13 @@ function isBaseline(value: Json | undefined): value is Json & SavedBaseline {
   return (
     isInteger(armed_at) && isInteger(skipped) && isPair(id_range ?? null) && isUnread && typeof reason === 'string'
   );
+}
+
+function isLog(value: Json | undefined): value is Json & NonNullable<SavedPin['log']> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const { name, read_to, untold = null } = value as { readonly [key: string]: Json };
+  const isTold = untold === null || (Array.isArray(untold) && untold.length === 2 && untold.every(isInteger));
+  return typeof name === 'string' && name !== '' && isInteger(read_to) && isTold;
 }
 
 export function isInteger(value: Json | undefined): value is number {

@@ -268,3 +268,12 @@ test('D25: opening sweeps what a killed writer of this file left', () => {
     [`${prefix}00000000-abcdef.tmp`],
   );
 });
+
+for (const keys of ['rev-6', 'all'] as const) {
+  test(`F5 whose ids the cursor is of is kept, with the keys of ${keys}`, () => {
+    const open = () => openStateFile({ disk: realDisk(silentLog), random: realRandom, path, identity: IDENTITY, keys });
+    const log = { name: '00ff00ff00ff00ff-3', read_to: 7 };
+    open().save({ cursor: 9, state: 'UP', consecutive_failures: 0, log });
+    assert.deepEqual(open().read(), { is: 'valid', saved: { cursor: 9, state: 'UP', consecutive_failures: 0, log } });
+  });
+}

@@ -3,7 +3,7 @@ import type { KnownSet } from '../model/index.ts';
 import type { Random } from '../ports/index.ts';
 import { sweepTemps, writeAtomically } from './atomic-write.ts';
 import type { Disk } from './disk.ts';
-import { isInteger, pinKeys, readPin, type SavedPin } from './pin-keys.ts';
+import { isInteger, logKey, pinKeys, readLog, readPin, type SavedPin } from './pin-keys.ts';
 import { readPrivate } from './read-private.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -42,7 +42,10 @@ export interface StateFileOptions {
   readonly path: string;
   /** Which inbox the file is for, any JSON value; compared as it is after a JSON round trip. */
   readonly identity: Json;
-  /** `rev-6`: the keys of a pin are neither looked at, as those of any other writer, nor written. */
+  /**
+   * `rev-6`: the keys of a pin are neither looked at, as those of any other writer, nor written; but whose ids the cursor
+   * is of, which no id of an event may be without.
+   */
   readonly keys: 'rev-6' | 'all';
 }
 
@@ -63,7 +66,7 @@ export function openStateFile({ disk, random, path, identity, keys }: StateFileO
       return bytes === null ? { is: 'absent' } : judge(bytes, expected, keys);
     },
     save({ cursor, state, consecutive_failures, ...pin }) {
-      const more = keys === 'all' ? pinKeys(pin) : {};
+      const more = keys === 'all' ? pinKeys(pin) : logKey(pin);
       const text = JSON.stringify({ identity: expected, cursor, state, consecutive_failures, ...more });
       writeAtomically(disk, random, path, `${text}\n`);
     },
@@ -93,7 +96,7 @@ function judge(bytes: Uint8Array, expected: Json, keys: StateFileOptions['keys']
   if (!isOurs && !isRespelled(identity, expected)) return { is: 'mismatch', found: identity, expected };
   // The Python monitor can write -1 for an inbox that was empty (D23); no id is below 1, so 0 says the same.
   const from = cursor === null ? null : Math.max(cursor, 0);
-  const read = keys === 'all' ? readPin(record, from) : { is: 'pin' as const, pin: {} };
+  const read = keys === 'all' ? readPin(record, from) : { is: 'pin' as const, pin: readLog(record) };
   if (read.is === 'odd') return wrong(read.key, read.value);
   const saved: SavedWatch = { cursor: from, state, consecutive_failures: failures, ...read.pin };
   return isOurs ? { is: 'valid', saved } : { is: 'respelled', saved, found: identity, expected };

@@ -47,12 +47,13 @@ export function mailEvent(
   rules: Rules,
   at: Instant,
   name: MailName = 'new',
+  log = '',
 ): NewEvent {
   const event: { -readonly [K in keyof NewEvent]: NewEvent[K] } = {
     event: name,
     source: rules.source,
     ts: isoOf(at),
-    event_id: newEventId(rules.persona, id, name),
+    event_id: newEventId(rules.persona, id, name, log),
     wake_class: wakeClassOf(name),
     id,
     from,

@@ -22,6 +22,14 @@ export function noticeEvent(notice: Notice, head: Head, cursor: number): Event {
   switch (notice.is) {
     case 'persona_added':
       return { ...head('persona_added'), event: 'persona_added' };
+    case 'log_restarted':
+      return {
+        ...head('alert'),
+        event: 'alert',
+        reason: 'log-restarted',
+        cursor_at: notice.cursorAt,
+        current_max: notice.max,
+      };
     case 'armed':
       return { ...head('armed'), event: 'armed', cursor };
     case 'seed_ahead':

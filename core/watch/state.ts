@@ -76,8 +76,19 @@ export type Notice =
       readonly unread: number | null;
       readonly why: string;
     }
+  | { readonly is: 'log_restarted'; readonly cursorAt: number; readonly max: number }
   /** `from` is the mark before: it stays the one to remember until somebody was told that mail is skipped. */
   | { readonly is: 'replay_capped'; readonly from: Mark; readonly cappedTo: number; readonly dropped: number };
+
+/** Which log the ids are of: those of an inbox may begin again, and then the same ids are other messages. */
+export interface Log {
+  /** Stands in the ids of its events; empty for the log that was there first. */
+  readonly name: string;
+  /** What is read up to this id was there when the log was first seen, and is no news. */
+  readonly readTo: number;
+}
+
+export const FIRST_LOG: Log = { name: '', readTo: 0 };
 
 /** What is with the sink right now, and what it means for the mark if it stops at the n-th event. */
 export interface Offer {
@@ -144,6 +155,9 @@ export interface WatchState {
   /** So many spans above the mark were forgotten since the pin began. */
   readonly forgot: number;
   readonly lossTold: boolean;
+  readonly log: Log;
+  /** The operator said to begin above everything that is there, so ids below the cursor are no other log. */
+  readonly isAhead: boolean;
   readonly hiddenTold: boolean;
   /** When the last heartbeat that was told was made, or the watch opened. */
   readonly beatAt: Instant;
@@ -157,6 +171,7 @@ export function savedOf(state: WatchState): Saved {
   const corrupt = state.notices.find((notice) => notice.is === 'state_corrupt');
   const born = state.notices.some(({ is }) => is === 'persona_added');
   const skipped = state.notices.find((notice) => notice.is === 'baseline_skipped');
+  const restarted = state.notices.find((notice) => notice.is === 'log_restarted');
   const { mark } = state;
   const kept = capped?.from ?? mark;
   const saved: { -readonly [K in keyof Saved]: Saved[K] } = {
@@ -165,6 +180,14 @@ export function savedOf(state: WatchState): Saved {
     consecutive_failures: state.failures,
   };
   // These keys are there only while they are in force.
+  const { log } = state;
+  if (log.name !== '')
+    saved.log = {
+      name: log.name,
+      read_to: log.readTo,
+      ...(restarted === undefined ? {} : { untold: [restarted.cursorAt, restarted.max] }),
+    };
+  if (state.isAhead) saved.seeded_ahead = true;
   if (mark.is === 'at' && mark.done !== undefined) saved.delivered_above = mark.done.map(({ from, to }) => [from, to]);
   if (kept.is === 'known') saved.known = kept;
   if (state.gapAlerted !== null) saved.gap_alerted = state.gapAlerted;
@@ -194,6 +217,8 @@ export function sameSaved(a: Saved, b: Saved): boolean {
     a.state_corrupt === b.state_corrupt &&
     a.unread_hidden === b.unread_hidden &&
     a.persona_added === b.persona_added &&
+    a.seeded_ahead === b.seeded_ahead &&
+    isDeepStrictEqual(a.log, b.log) &&
     sameSet(a.known, b.known) &&
     isDeepStrictEqual(a.baseline_skipped, b.baseline_skipped) &&
     (a.delivered_above === b.delivered_above || isDeepStrictEqual(a.delivered_above, b.delivered_above))

@@ -2,6 +2,7 @@ import { type Instant, type Reach, spanAround } from '../model/index.ts';
 import type { LogEvidence, Look, Row } from '../sources/index.ts';
 import { alarmsOf, observed } from './alarms.ts';
 import { decide } from './arm.ts';
+import { isOldNews, passAhead, restartLog } from './log-restart.ts';
 import { mailEvent } from './mail.ts';
 import { type Output, offering } from './offer.ts';
 import { below } from './settle.ts';
@@ -10,19 +11,22 @@ import { AT_ONCE, cursorOf, isSuppressed, markAt, type Rules, type WatchState } 
 /** A look at a log: what lies above the cursor is told, as far as it is in sight. */
 export function lookedAtLog(before: WatchState, at: Instant, look: Look, evidence: LogEvidence, rules: Rules): Output {
   const reach: Reach = before.reach.is === 'up' ? before.reach : { is: 'up', since: at };
-  const armed = before.arming === 'armed' ? before : decide(before, look, evidence, rules);
+  const restarted = restartLog(before, look, evidence, rules);
+  const armed =
+    restarted ?? passAhead(before.arming === 'armed' ? before : decide(before, look, evidence, rules), evidence);
   // Nothing can be missing above a position that was decided just now: it was none, or what is above it was counted and passed.
   const isKept = before.mark.is === 'at' && armed.mark.is === 'at' && before.mark.id === armed.mark.id;
   const hole = isKept ? evidence.hole : undefined;
   const state = observed({ ...armed, reach, failures: 0 }, evidence);
   const [cursor, done] = state.mark.is === 'at' ? [state.mark.id, state.mark.done ?? []] : [0, []];
-  const above = rowsAbove(evidence.rows, cursor);
+  // Asked for from the cursor of the log of before, a look at another one says nothing of what is in it.
+  const above = restarted === null ? rowsAbove(evidence.rows, cursor) : [];
   const held = state.held.length === 0 ? NOTHING_HELD : new Set(state.held);
   const isDone = ({ id }: Row): boolean => held.has(id) || (done.length > 0 && spanAround(done, id) !== null);
   const rows: Row[] = [];
   let next: Row | null = null;
   for (const row of above) {
-    if (isDone(row) || isSuppressed(row.from, rules)) continue;
+    if (isDone(row) || isSuppressed(row.from, rules) || isOldNews(state, row)) continue;
     if (rows.length === AT_ONCE) {
       next = row;
       break;
@@ -38,7 +42,7 @@ export function lookedAtLog(before: WatchState, at: Instant, look: Look, evidenc
         : markAt(cursor, [...done, ...hole.spans]);
   const edge = state.told === 'DOWN' ? 'UP' : null;
   const out = offering({ ...state, forgot: state.forgot + to.forgot }, at, rules, {
-    mail: rows.map((row) => ({ event: mailEvent(row, rules, at), id: row.id, move: null })),
+    mail: rows.map((row) => ({ event: mailEvent(row, rules, at, 'new', state.log.name), id: row.id, move: null })),
     mark: to.mark,
     spans: hole?.spans ?? null,
     closes: hole === undefined && next === null,
@@ -47,7 +51,8 @@ export function lookedAtLog(before: WatchState, at: Instant, look: Look, evidenc
     hive: null,
     facts: [],
     save: true,
-    saveFirst: before.arming === 'baseline' || before.arming === 'born' || before.arming === 'corrupt',
+    saveFirst:
+      restarted !== null || before.arming === 'baseline' || before.arming === 'born' || before.arming === 'corrupt',
     edge,
     notices: state.notices,
   });
@@ -55,7 +60,9 @@ export function lookedAtLog(before: WatchState, at: Instant, look: Look, evidenc
   // What is only offered is not handed over yet: the board hears of that when it is told.
   const handed = cursorOf(out.state.mark);
   const persona = rules.persona ?? '_';
-  return { ...out, facts: [{ is: 'looked', at, persona, reach, unread, urgent, vital, cursor: handed }] };
+  const isBelow = evidence.max < cursor && unread.is !== 'unknown' && unread.n > 0;
+  const ends = isBelow ? { endsBelow: evidence.max } : {};
+  return { ...out, facts: [{ is: 'looked', at, persona, reach, unread, urgent, vital, cursor: handed, ...ends }] };
 }
 
 /** Rows ascend: those that are told already, part by part, are not gone through again with each further part. */

@@ -169,7 +169,9 @@ export function createWatcher(options: WatcherOptions): Watcher {
       if (look.urgent.is === 'unknown') look = { ...look, urgent: urgentAmong(look.unread, level()) };
       walks = hole === undefined ? 0 : walks + 1;
       walkAt = hole === undefined ? null : clock.now() + retryDelay(walks);
+      const { log } = state;
       await advance({ at: look.at, is: 'looked', look }, abort);
+      if (state.log !== log) walkAt = clock.now(); // another log: it was looked at from the cursor of the one before
       while (more && retryAt === null && !abort.aborted) {
         await clock.sleep(0, abort); // others have their turn
         await advance({ at: look.at, is: 'looked', look }, abort);

@@ -202,6 +202,7 @@ export function worded(event: Event): string {
       return `${event.event}(${event.cursor})`;
     case 'alert':
       if (event.reason === 'gap') return `gap(${event.cursor_at})`;
+      if (event.reason === 'log-restarted') return `log-restarted(${event.cursor_at}>${event.current_max})`;
       if (event.reason === 'evidence-lost') return `evidence-lost(${event.cursor_at} -${event.forgot})`;
       if (event.reason === 'unread-not-shown') return `hidden(${event.unread_not_shown} ${event.above_watermark})`;
       if (event.reason !== 'unreachable') return event.reason;

@@ -25,6 +25,8 @@ export interface Kept {
   readonly consecutive_failures: number;
   readonly persona_added?: true;
   readonly baseline_skipped?: Skipped;
+  readonly seeded_ahead?: true;
+  readonly log?: { readonly read_to: number; readonly untold?: readonly [number, number] };
 }
 
 interface Skipped {
@@ -70,6 +72,11 @@ export class Reference {
   /** Mail that may be told twice: the operator asked for it with a seed. */
   readonly repeatable = new Set<number>();
 
+  /** The operator began above everything that is there. */
+  ahead = false;
+  /** How often ids began again, as far as the watch noticed. */
+  private log = 0;
+  private readTo = 0;
   private now = 0;
   /** Nothing at or below it is looked for; null before a baseline. */
   private floor: number | null = null;
@@ -97,16 +104,40 @@ export class Reference {
     this.failures = this.disk?.consecutive_failures ?? 0;
     this.beatAt = this.now;
     this.floor = begin.is === 'seed' ? begin.id : begin.is === 'born' ? 0 : (this.disk?.cursor ?? null);
-    this.done = new Set(begin.is === 'seed' ? [] : this.told);
+    this.done = new Set(begin.is === 'seed' ? [] : this.told.map((key) => this.idOf(key)).filter((id) => id > 0));
+    const { delivery } = this.rules;
+    this.ahead = delivery === 'at-least-once' && (begin.is === 'seed' || this.disk?.seeded_ahead === true);
+    this.readTo = begin.is === 'seed' ? 0 : (this.disk?.log?.read_to ?? 0);
     this.unsaid = [];
     const kept = begin.is === 'resume' ? this.disk : null;
     if (begin.is === 'born' || kept?.persona_added === true)
       this.say(() => 'persona_added', { kept: { persona_added: true } });
     if (kept?.baseline_skipped !== undefined) this.saySkipped(kept.baseline_skipped);
+    if (kept?.log?.untold !== undefined) this.sayRestarted(...kept.log.untold);
     if (begin.is === 'seed') {
-      for (const id of this.told) if (id > begin.id) this.repeatable.add(id);
-      for (let id = 1; id <= begin.id; id++) this.excused.add(id);
+      for (const key of this.told) if (this.idOf(key) > begin.id) this.repeatable.add(key);
+      for (let id = 1; id <= begin.id; id++) this.excused.add(this.keyOf(id));
     }
+  }
+
+  /** Of a message, in whichever log: the same id in another one is another message. */
+  keyOf(id: number): number {
+    return this.log * 1_000_000 + id;
+  }
+
+  /** Of a message of this log; 0 for one of another. */
+  private idOf(key: number): number {
+    return Math.floor(key / 1_000_000) === this.log ? key % 1_000_000 : 0;
+  }
+
+  keyIn(log: number, id: number): number {
+    return log * 1_000_000 + id;
+  }
+
+  /** Whether a single message with the id 1 would show that it is another log. */
+  canBeginAgain(): boolean {
+    const isKnown = this.decided || this.begin.is !== 'born';
+    return this.rules.delivery === 'at-least-once' && !this.ahead && isKnown && (this.cursor() ?? 0) >= 2;
   }
 
   pass(ms: number): void {
@@ -126,6 +157,8 @@ export class Reference {
       cursor: capped?.from ?? this.cursor(),
       state: this.agentThinks,
       consecutive_failures: this.failures,
+      ...(this.ahead ? { seeded_ahead: true } : {}),
+      ...(this.log > 0 ? { log: { read_to: this.readTo } } : {}),
       ...Object.assign({}, ...this.unsaid.map(({ kept }) => kept)),
     };
   }
@@ -139,12 +172,45 @@ export class Reference {
     this.say(() => `baseline_skipped ${range[0]}-${range[1]} ${unread}`, { kept: { baseline_skipped: skipped } });
   }
 
+  private sayRestarted(cursor: number, max: number): void {
+    this.say(() => `log-restarted ${cursor} ${max}`, {
+      kept: { log: { read_to: this.readTo, untold: [cursor, max] } },
+    });
+  }
+
+  /** Everything that is there has an id below the cursor, so it is another log. */
+  private isAnotherLog(): boolean {
+    if (this.rules.delivery === 'at-most-once' || this.ahead) return false;
+    const isKnown = this.decided || this.begin.is !== 'born';
+    return isKnown && this.rows.length > 0 && Math.max(...this.rows.map(({ id }) => id)) < (this.cursor() ?? 0);
+  }
+
   poll(sinking: Sinking): string[] {
     const first = !this.decided;
-    if (first) this.decide();
+    const isAnother = this.isAnotherLog();
+    if (isAnother) {
+      const cursor = this.cursor() ?? 0;
+      this.log += 1;
+      this.floor = 0;
+      this.done = new Set();
+      this.seen = [];
+      this.readTo = Math.max(...this.rows.map(({ id }) => id));
+      this.unsaid = this.unsaid.filter(({ kept }) => kept.log === undefined);
+      this.sayRestarted(cursor, this.readTo);
+      if (first) this.say((at) => `armed ${at}`);
+      this.decided = true;
+      this.failures = 0;
+      this.disk = this.kept();
+    } else if (first) this.decide();
+    if (this.ahead && Math.max(0, ...this.rows.map(({ id }) => id)) >= (this.floor ?? 0)) this.ahead = false;
     this.failures = 0;
     // A cursor that did not come from the disk is on it before anybody hears of it.
-    if (first && this.begin.is !== 'seed' && (this.begin.is === 'born' || (this.disk?.cursor ?? null) === null)) {
+    if (
+      first &&
+      !isAnother &&
+      this.begin.is !== 'seed' &&
+      (this.begin.is === 'born' || (this.disk?.cursor ?? null) === null)
+    ) {
       this.disk = this.kept();
     }
     const { floor } = this;
@@ -168,7 +234,9 @@ export class Reference {
         },
       });
     }
-    for (const { id, from } of this.rows) {
+    // A look from the cursor of the log of before tells nothing of this one.
+    const rows = isAnother ? [] : this.rows;
+    for (const { id, from } of rows) {
       if (id <= floor || this.done.has(id)) continue;
       if (from.toLowerCase() === this.rules.suppressed) this.done.add(id);
       else
@@ -177,9 +245,9 @@ export class Reference {
           settled: () => void this.done.add(id),
         });
     }
-    const end = Math.max(cursor, ...this.rows.map(({ id }) => id));
+    const end = Math.max(cursor, ...rows.map(({ id }) => id));
     return this.sink([...says, ...this.heartbeat(end)], sinking, () => {
-      this.seen = [...this.rows];
+      this.seen = [...rows];
       this.disk = this.kept();
     });
   }
@@ -211,16 +279,16 @@ export class Reference {
   /** Mail that should be with the sink by now and is not. */
   missing(): number[] {
     const should = this.rows.filter(
-      ({ id, from }) => from.toLowerCase() !== this.rules.suppressed && !this.excused.has(id),
+      ({ id, from }) => from.toLowerCase() !== this.rules.suppressed && !this.excused.has(this.keyOf(id)),
     );
-    return should.map(({ id }) => id).filter((id) => !this.told.includes(id));
+    return should.map(({ id }) => id).filter((id) => !this.told.includes(this.keyOf(id)));
   }
 
   private decide(): void {
     this.decided = true;
     const max = Math.max(0, ...this.rows.map(({ id }) => id));
     const excuse = (rows: readonly Mail[]): void => {
-      for (const { id } of rows) this.excused.add(id);
+      for (const { id } of rows) this.excused.add(this.keyOf(id));
     };
     const floor = this.floor;
     if (floor === null) {
@@ -240,7 +308,7 @@ export class Reference {
       const waiting = this.rows.filter(({ id }) => id > floor && !this.done.has(id));
       if (floor > max) {
         this.say(() => `seed_ahead ${floor} ${max}`);
-        for (let id = max + 1; id <= floor; id++) this.excused.add(id);
+        for (let id = max + 1; id <= floor; id++) this.excused.add(this.keyOf(id));
       } else if (waiting.length > this.rules.maxReplay) {
         this.say(() => `replay_capped ${max} ${waiting.length}`, { from: floor, settled: () => excuse(waiting) });
         this.floor = max;
@@ -266,7 +334,7 @@ export class Reference {
     const took = says.slice(0, takes);
     for (const { words } of took) {
       const id = /^new (\d+)/.exec(words)?.[1];
-      if (id !== undefined) this.told.push(Number(id));
+      if (id !== undefined) this.told.push(this.keyOf(Number(id)));
       if (words.startsWith('replay_capped')) this.unsaid.find(({ from }) => from !== null)?.settled();
     }
     if (dies && says.length > 0) return says.map(({ words }) => words);
@@ -274,7 +342,7 @@ export class Reference {
     for (const { words, settled } of atMostOnce ? says : took) {
       settled();
       const id = /^new (\d+)/.exec(words)?.[1];
-      if (id !== undefined && !this.told.includes(Number(id))) this.excused.add(Number(id));
+      if (id !== undefined && !this.told.includes(this.keyOf(Number(id)))) this.excused.add(this.keyOf(Number(id)));
     }
     heard();
     return says.map(({ words }) => words);

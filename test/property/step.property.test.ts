@@ -13,7 +13,10 @@ const T0 = 1_750_000_000_000;
 
 /** The real thing with the least around it: a disk, a sink that remembers, and a check of every single transition. */
 class Real {
-  readonly rules: Rules;
+  rules: Rules;
+  /** Names of logs, in the order in which the watch noticed them. */
+  readonly logs: string[] = [''];
+  private runs = 0;
   state: WatchState;
   disk: Saved | null = null;
   readonly told: Event[] = [];
@@ -40,6 +43,8 @@ class Real {
 
   open(begin: Begin): WatchState {
     this.said = [];
+    this.runs += 1;
+    this.rules = freeze({ ...this.rules, run: String(this.runs).padStart(16, '0') });
     const eventIds = new Set(this.told.filter((event) => event.event === 'new').map((event) => event.event_id));
     this.state = openWatch(this.at, begin, this.disk, { eventIds }, this.rules);
     return this.state;
@@ -88,17 +93,20 @@ class Real {
     const before = this.state;
     const out = pureStep(before, input, this.rules);
     assert.ok(
-      markOf(out.state) >= markOf(before),
+      markOf(out.state) >= markOf(before) || out.state.log !== before.log,
       `the cursor went back from ${markOf(before)} to ${markOf(out.state)}`,
     );
     this.state = out.state;
+    const { name } = out.state.log;
+    if (!this.logs.includes(name)) this.logs.push(name);
     return out;
   }
 
   /** Within one process: at most one armed, and edges that alternate. */
   private assertSaid(): void {
     assert.ok(this.said.filter((event) => event.event === 'armed').length <= 1, 'armed twice');
-    const edges = this.said.map((event) => event.event).filter((name) => name === 'alert' || name === 'recovered');
+    const outages = this.said.filter((event) => event.event !== 'alert' || event.reason === 'unreachable');
+    const edges = outages.map((event) => event.event).filter((name) => name === 'alert' || name === 'recovered');
     for (const [i, edge] of edges.entries()) assert.notEqual(edge, edges[i + 1], `${edge} twice`);
   }
 
@@ -123,7 +131,9 @@ const RANKS = [
 
 /** The total order within one poll (Kijito spec 6.1), and mail by rising id. */
 function assertOrdered(events: readonly Event[]): void {
-  const places = events.map((event) => {
+  // That another log begins stands where it was noticed, behind what could not be told before.
+  const inOrder = events.filter((event) => event.event !== 'alert' || event.reason !== 'log-restarted');
+  const places = inOrder.map((event) => {
     const rank = RANKS.findIndex((names) => names.split(' ').includes(event.event));
     return rank * 1e6 + (event.event === 'new' ? event.id : 0);
   });
@@ -153,6 +163,7 @@ function worded(event: Event): string {
       return `${event.event} ${event.cursor}`;
     case 'alert':
       if (event.reason === 'gap') return `gap ${event.cursor_at} -${event.omitted}`;
+      if (event.reason === 'log-restarted') return `log-restarted ${event.cursor_at} ${event.current_max}`;
       if (event.reason === 'evidence-lost') return `evidence-lost ${event.cursor_at} -${event.forgot}`;
       if (event.reason === 'unread-not-shown') return `hidden ${event.unread_not_shown} ${event.above_watermark}`;
       if (event.reason !== 'unreachable') return event.reason;
@@ -180,11 +191,18 @@ function command(name: string, run: (model: Reference, real: Real) => void): Com
     check: () => true,
     run: (model, real) => {
       run(model, real);
-      assert.deepEqual(real.disk, model.disk, 'what is on the disk');
-      assert.deepEqual(savedOf(real.state), model.kept(), 'what would be saved');
+      assert.deepEqual(unnamed(real.disk), model.disk, 'what is on the disk');
+      assert.deepEqual(unnamed(savedOf(real.state)), model.kept(), 'what would be saved');
     },
     toString: () => name,
   };
+}
+
+/** The model does not name logs. */
+function unnamed(saved: Saved | null): unknown {
+  if (saved?.log === undefined) return saved;
+  const { name: _, ...log } = saved.log;
+  return { ...saved, log };
 }
 
 const same = (real: string[], model: string[]): void => assert.deepEqual(real, model);
@@ -228,6 +246,16 @@ const commands: fc.Arbitrary<Command>[] = [
   sunk('poll', (who, rows, how) => (who instanceof Real ? who.poll(rows, how) : who.poll(how))),
   sunk('fail', (who, _, how) => who.fail(how)),
   sunk('beat', (who, _, how) => who.beat(how)),
+  sinking.map((how) =>
+    command(`F5 the hive begins again${how.dies ? ', killed after' : ''} taking ${how.takes}`, (model, real) => {
+      if (!model.canBeginAgain()) return;
+      model.rows.splice(0, model.rows.length, { id: 1, from: 'again' });
+      same(real.poll(model.rows, how), model.poll(how));
+      if (!how.dies) return;
+      model.start({ is: 'resume' });
+      real.open({ is: 'resume' });
+    }),
+  ),
   fc.constantFrom(1000, 59_000, 60_000).map((ms) =>
     command(`${ms / 1000} s`, (model, real) => {
       model.pass(ms);
@@ -271,7 +299,12 @@ test('whatever happens, a watch says what the reference says: never a skip, neve
       // At rest: one healthy poll with a willing sink.
       const all = { takes: Number.POSITIVE_INFINITY, dies: false };
       same(real.poll(model.rows, all), model.poll(all));
-      const mail = real.told.filter(isMail).map(({ id }) => id);
+      const named = new Set(real.told.filter(isMail).map(({ event_id, from, id }) => `${event_id} ${from} ${id}`));
+      const ids = new Set(real.told.filter(isMail).map(({ event_id }) => event_id));
+      assert.equal(named.size, ids.size, 'one event_id for two messages');
+      const mail = real.told
+        .filter(isMail)
+        .map(({ id, event_id }) => model.keyIn(real.logs.indexOf(event_id.split('@')[1] ?? ''), id));
       assert.deepEqual(mail, model.told);
       assert.deepEqual(model.missing(), [], 'a skip');
       const repeated = mail.filter((id, i) => mail.indexOf(id) !== i && !model.repeatable.has(id));
