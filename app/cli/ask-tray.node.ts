@@ -1,8 +1,7 @@
 import { connect } from 'node:net';
 import { Fault } from '../../core/model/index.ts';
-import { ownDirs } from '../../core/state/dirs.node.ts';
-import { ownerSocketOf } from '../owner-socket.ts';
 import { answerOf } from './http-answer.ts';
+import { ownSocket } from './own-socket.node.ts';
 
 export interface Ask {
   readonly method: 'GET' | 'POST';
@@ -16,6 +15,8 @@ export type Asked =
   | { readonly is: 'not-running' };
 
 const TIMEOUT_MS = 10_000;
+/** No socket, one left behind by a process that is gone, or something else that stands in its place. */
+const NOBODY: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ELOOP', 'EISDIR']);
 
 /**
  * Asks the running tray process over its owner-only socket. Raw on `node:net`, because loading an HTTP client would be
@@ -27,7 +28,8 @@ export function askTray(
   env: Readonly<Record<string, string | undefined>>,
   withinMs = TIMEOUT_MS,
 ): Promise<Asked> {
-  const path = ownerSocketOf(process.platform, ownDirs({ ...env }).run);
+  const path = ownSocket(env);
+  if (path === null) return Promise.resolve({ is: 'not-running' });
   return new Promise((resolve, reject) => {
     const failed = (code: 'timeout' | 'broken' | 'unreadable', what: string, cause?: Error): void => {
       socket.destroy();
@@ -44,8 +46,7 @@ export function askTray(
       else resolve({ is: 'answered', ...answer });
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // No socket, or one left behind by a process that is gone.
-      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve({ is: 'not-running' });
+      if (NOBODY.has(error.code ?? '')) resolve({ is: 'not-running' });
       else if (error.code === 'EACCES' || error.code === 'EPERM') failed('unreadable', error.message, error);
       else failed('broken', error.message, error);
     });

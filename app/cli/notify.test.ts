@@ -33,7 +33,9 @@ async function answered(
   };
   try {
     if (result !== null) {
-      await new Promise<void>((resolve) => server.listen(ownerSocketOf(process.platform, join(home, 'run')), resolve));
+      await new Promise<void>((resolve) =>
+        server.listen(ownerSocketOf(process.platform, join(home, 'run'), null), resolve),
+      );
     }
     return { code: await command.run(args, io), ...said, asked };
   } finally {

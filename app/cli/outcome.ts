@@ -5,7 +5,8 @@ import type { Io } from './command.ts';
 
 /** A command line that does not parse, as the fault that ends in exit 2. */
 export function usage(error: unknown): Fault {
-  const message = error instanceof Error ? error.message : String(error);
+  // Node writes some of its own in several lines.
+  const message = (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' ');
   return new Fault('usage', message, { is: 'machine', key: 'usage' }, { cause: error });
 }
 

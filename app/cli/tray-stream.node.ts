@@ -1,8 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
-import { ownDirs } from '../../core/state/dirs.node.ts';
-import { ownerSocketOf } from '../owner-socket.ts';
+import { ownSocket } from './own-socket.node.ts';
 
 /** What the event stream of the running program says, as far as it is asked for. */
 export type Streamed =
@@ -21,9 +20,9 @@ export async function* trayStream(
   env: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal,
 ): AsyncGenerator<Streamed, void> {
-  const path = ownerSocketOf(process.platform, ownDirs({ ...env }).run);
+  const path = ownSocket(env);
   for (let told = false; !signal.aborted; ) {
-    for await (const body of statusesAt(path, signal)) {
+    for await (const body of path === null ? [] : statusesAt(path, signal)) {
       told = false;
       yield { is: 'status', body };
     }

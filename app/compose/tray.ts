@@ -220,7 +220,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       token: instance.token,
       tokenEverywhere: settings.tokenEverywhere,
       port: settings.port,
-      socketPath: ownerSocketOf(machine.os, dirs.run),
+      socketPath: ownerSocketOf(machine.os, dirs.run, disk.uid),
       version: version(),
       instance: { id: instance.id, pid: machine.pid },
       clock,

@@ -1,4 +1,5 @@
 import { Fault } from '../../core/model/index.ts';
+import type { OpenerSetting } from './plan.ts';
 
 /** What a template may name in braces. A value that is not known is null. */
 export interface Values {
@@ -53,6 +54,20 @@ export function filledArgv(what: string, template: readonly string[], values: Va
     filled.push(value);
   }
   return filled;
+}
+
+/** Values as any persona has them: what is refused with these is refused whoever is meant. */
+const SAMPLE: Values = { persona: 'ada', source: 'local', id: '1', session: 's1', cwd: '/home/ada' };
+
+/**
+ * Refuses a setting that every click would refuse.
+ * @param schemes what the setting `urlSchemes` allows
+ * @throws Fault `settings`
+ */
+export function checkOpener(setting: OpenerSetting, schemes: readonly string[]): void {
+  if (setting.is === 'url') filledUrl(setting.template, SAMPLE, schemes);
+  else if (setting.is === 'command' || (setting.is === 'terminal' && setting.argv !== undefined))
+    filledArgv(setting.is, setting.argv ?? [], SAMPLE);
 }
 
 /** `sh -c 'show {persona}'` would run what a name says. As an item behind the text, `"$1"`, it is only a name. */

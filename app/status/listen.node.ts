@@ -3,6 +3,8 @@ import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
+import { type Log, realFiles } from '../../core/ports/index.ts';
+import { longestSocketPath } from '../owner-socket.ts';
 
 /** What a bind came to: `unavailable`, where the machine has no such address. */
 export type Bound = { readonly is: 'bound'; readonly port: number } | { readonly is: 'unavailable' };
@@ -32,9 +34,6 @@ export async function bindLoopback(server: Server, host: '127.0.0.1' | '::1', po
   return { is: 'bound', port: address.port };
 }
 
-/** The longest path a socket may have, without its final NUL: Linux has 108 bytes, macOS and the BSDs 104. */
-const MAX_PATH = process.platform === 'linux' ? 107 : 103;
-
 /**
  * Binds the owner-only socket, mode 0600 in a directory that is ours alone. A socket that nobody listens on any more is
  * replaced; one that answers belongs to a running Hivebar. On Windows it is a named pipe: there is no file to prepare, and
@@ -45,14 +44,16 @@ const MAX_PATH = process.platform === 'linux' ? 107 : 103;
 export async function bindOwnerSocket(
   server: Server,
   path: string,
+  log: Log,
   platform: NodeJS.Platform = process.platform,
 ): Promise<void> {
   if (platform === 'win32') return await bindPipe(server, path);
-  if (Buffer.byteLength(path) > MAX_PATH) {
-    throw refused(path, `the path is longer than the ${MAX_PATH} bytes a socket may have; set a shorter HIVEBAR_HOME`);
+  const most = longestSocketPath(platform);
+  if (Buffer.byteLength(path) > most) {
+    throw refused(path, `the path is longer than the ${most} bytes a socket may have; set a shorter HIVEBAR_HOME`);
   }
-  checkDirectory(dirname(path));
-  await clear(path);
+  makeDirectory(dirname(path));
+  await clear(path, log);
   try {
     await listening(server, { path, readableAll: false, writableAll: false });
     chmodSync(path, 0o600);
@@ -71,6 +72,16 @@ async function bindPipe(server: Server, path: string): Promise<void> {
   }
 }
 
+/** In /tmp, where the socket stands when its own path is too long, somebody else may have been there first. */
+function makeDirectory(path: string): void {
+  try {
+    realFiles.mkdirAll(path, 0o700);
+  } catch (error) {
+    throw refused(path, error instanceof Error ? error.message : String(error));
+  }
+  checkDirectory(path);
+}
+
 function checkDirectory(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) throw refused(path, 'the directory is missing');
@@ -82,10 +93,23 @@ function checkDirectory(path: string): void {
     throw refused(path, `has mode ${(stat.mode & 0o777).toString(8)}, and others may enter`);
 }
 
-async function clear(path: string): Promise<void> {
+/** What stands in the place of our socket is moved aside: the folder is ours alone, so it is nobody's who needs it there. */
+async function clear(path: string, log: Log): Promise<void> {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
-  if (!stat.isSocket()) throw refused(path, 'is there and is no socket');
+  if (!stat.isSocket()) {
+    const aside = `${path}.set-aside-${Date.now()}`;
+    try {
+      realFiles.rename(path, aside);
+    } catch (error) {
+      throw refused(
+        path,
+        `is no socket and cannot be moved aside: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+    log.warn(`${path} was no socket: it is ${aside} now`, { path });
+    return;
+  }
   if (await answers(path)) throw taken(path);
   unlinkSync(path);
 }

@@ -123,7 +123,7 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
     }
     if (options.socketPath !== null) {
       const owner = frontServer(() => ({ is: 'owner-socket' }), app);
-      await bindOwnerSocket(owner, options.socketPath);
+      await bindOwnerSocket(owner, options.socketPath, options.log);
       servers.push(owner);
     }
     return { port, urls, routes: app.routes, onceLink, [Symbol.asyncDispose]: stop };

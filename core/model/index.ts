@@ -1,5 +1,5 @@
 export { type Count, exactly, sameCount, sumOf, UNKNOWN } from './count.ts';
-export { FAULTS, Fault, type FaultCode, faultOf, type Scope } from './fault.ts';
+export { FAULTS, Fault, type FaultCode, faultOf, removedFolderFault, type Scope } from './fault.ts';
 export type { PersonaId, SourceId } from './ids.ts';
 export { type Instant, instantOfIso, isoOf, parseTimestamp } from './instant.ts';
 export { checkJson, findStringEnd, JSON_LIMITS, type JsonLimits, JsonRefusal, LARGE_JSON, parseJson } from './json.ts';

@@ -71,6 +71,87 @@ describe('files that are not what they should be', () => {
   });
 });
 
+describe('the owner socket', () => {
+  for (const [what, put] of [
+    ['an empty file', (path: string) => writeFileSync(path, '')],
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+    ['a dangling link', (path: string) => symlinkSync('/nowhere/at/all', path)],
+    ['a folder', (path: string) => mkdirSync(path)],
+  ] as const) {
+    test(`F10 given ${what} in its place, the program starts, moves it aside and says so`, async () => {
+      using home = trayHome();
+      mkdirSync(home.at('run'), { recursive: true, mode: 0o700 });
+      put(home.at('run', 'hivebar.sock'));
+      const before = await home.run(['send', '--to', 'ada', '--from', 'me', 'hello']);
+      assert.deepEqual([before.code, before.stderr], [0, '']);
+      await using tray = await home.start();
+      assert.match(tray.log.join('\n'), /hivebar\.sock was no socket: it is .*\.set-aside-\d+ now/);
+      const status = await home.run(['status', '--json']);
+      assert.equal(status.code, 0, status.stderr);
+      assert.equal(readdirSync(home.at('run')).filter((name) => name.includes('set-aside')).length, 1);
+    });
+  }
+
+  test('F10 given a HIVEBAR_HOME too long for a socket, program and command line meet all the same', async (t) => {
+    if (needs(t, process.getuid === undefined ? 'there are no sockets with paths here' : null)) return;
+    using home = trayHome();
+    const env = { HIVEBAR_HOME: join(home.home, 'a-long-name-'.repeat(10)) };
+    mkdirSync(join(env.HIVEBAR_HOME, 'config'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(env.HIVEBAR_HOME, 'config', 'config.json'), '{"primary": {"is": "local"}}', { mode: 0o600 });
+    chmodSync(env.HIVEBAR_HOME, 0o700);
+    const nobody = await home.run(['status'], { env });
+    assert.match(nobody.stderr, /hivebar is not running/);
+    await using cli = home.spawn([], env);
+    await cli.says(/is running: http/);
+    const status = await home.run(['status', '--json'], { env });
+    assert.equal(status.code, 0, status.stderr);
+    assert.doesNotMatch(status.stderr, /undefined/);
+  });
+
+  test('F10 given a stopped program, send waits for it a moment and not ten seconds', async () => {
+    using home = trayHome();
+    await using tray = await home.start();
+    tray.cli.kill('SIGSTOP');
+    try {
+      const { code, stderr } = await home.run(['send', '--to', 'ada', '--from', 'me', 'hello']);
+      assert.equal(code, 0);
+      assert.match(stderr, /does not answer within 1 s/);
+    } finally {
+      tray.cli.kill('SIGCONT');
+    }
+    await tray.persona('ada', ({ unread }) => unread === 1);
+  });
+});
+
+describe('words of the command line', () => {
+  test('F10 given a value that begins with a dash, the refusal is one line without escapes', async () => {
+    using home = trayHome();
+    const { code, stderr } = await home.run(['mute', 'ada', '--for', '-5m']);
+    assert.equal(code, 2);
+    assert.doesNotMatch(stderr, /\\u/);
+    assert.match(stderr, /^hivebar mute: .*--for.*\n$/);
+  });
+
+  test('F10 given an opener that every click refuses, config set refuses it and writes nothing', async () => {
+    using home = trayHome();
+    const before = readFileSync(home.at('config', 'config.json'), 'utf8');
+    for (const [opener, says] of [
+      [{ is: 'command', argv: ['sh', '-c', 'show {persona}'] }, /program text for a shell/],
+      [{ is: 'command', argv: ['{persona}'] }, /cannot be a placeholder|can not be a placeholder/],
+      [{ is: 'terminal', argv: ['bash', '-c', '{cwd}'] }, /program text for a shell/],
+      [{ is: 'url', template: 'javascript:{persona}' }, /are never opened/],
+      [{ is: 'url', template: 'gopher://{persona}' }, /is not among urlSchemes/],
+    ] as const) {
+      const { code, stderr } = await home.run(['config', 'set', 'opener', JSON.stringify(opener)]);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, says);
+    }
+    assert.equal(readFileSync(home.at('config', 'config.json'), 'utf8'), before);
+    const good = { is: 'command', argv: ['code', '--', '{cwd}'] };
+    assert.equal((await home.run(['config', 'set', 'opener', JSON.stringify(good)])).code, 0);
+  });
+});
+
 describe('homes that cannot be written', () => {
   test('F9 given a home below /proc, every command ends with an error', async (t) => {
     if (needs(t, isLinux ? null : 'there is no /proc')) return;

@@ -1,6 +1,6 @@
 import { accessSync, constants, lstatSync, type Stats, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ownerSocketOf } from '../../owner-socket.ts';
+import { longestSocketPath, ownerSocketOf } from '../../owner-socket.ts';
 import type { DirectorySeen } from './directory.ts';
 import type { SocketSeen } from './owner-socket.ts';
 import type { FileSeen } from './private-file.ts';
@@ -27,13 +27,9 @@ export function fileSeen(path: string, me: number | null): FileSeen {
   return { path, is: stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'symlink' : 'other', ...ownerOf(stat, me) };
 }
 
-/** The longest path a socket may have, without its final NUL. */
-const MOST_LINUX = 107;
-const MOST_OTHERS = 103;
-
 export async function socketSeen({ os, dirs, uid, tray }: Scene): Promise<SocketSeen> {
-  const path = ownerSocketOf(os, dirs.run);
-  const most = os === 'linux' ? MOST_LINUX : MOST_OTHERS;
+  const path = ownerSocketOf(os, dirs.run, uid);
+  const most = longestSocketPath(os);
   const answer = await tray();
   if (os === 'win32') return { path, is: 'pipe', mode: null, most, answer };
   const stat = lstatSync(path, { throwIfNoEntry: false });

@@ -5,6 +5,11 @@ import type { Io } from '../command.ts';
 import type { HookArgs } from './args.ts';
 import type { Budget } from './budget.ts';
 
+/** How far a call came: once the gates have decided, what breaks later holds nobody. */
+export interface Progress {
+  isDecided: boolean;
+}
+
 /** One call of a hook, with all that it works on. */
 export interface Call {
   readonly asked: HookArgs;
@@ -17,4 +22,5 @@ export interface Call {
   readonly run: string;
   readonly config: string;
   readonly budget: Budget;
+  readonly progress: Progress;
 }

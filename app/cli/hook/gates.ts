@@ -24,12 +24,26 @@ export async function askGates({ gates, name, turn, cwd, env }: AskGates, state:
   const hook = hookNamed(event);
   if (hook === null || session === null) return OPEN_WAY;
   if (event === 'PreToolUse' && !hasOwnForTools(gates, name)) return OPEN_WAY;
-  const { decision, reason, warnings } = await gates.check({
+  const { decision, reason, warnings, undecided } = await gates.check({
     ...{ persona: name, hook, session, terminal: terminalOf(env), cwd, env, soft: false },
     ...{ stopHookActive: stopHookActive === true, apiError: failure !== null, also: state },
     ...{ call: event === 'PreToolUse' ? tool : null, by: 'hook' },
   });
+  if (decision === 'allow' && undecided !== null && mayHoldUndecided(turn))
+    return { lacks: beside(undecidedText(undecided)), warnings: [] };
   return { lacks: decision === 'block' ? beside(reason) : null, warnings: warnings.map(beside) };
+}
+
+/**
+ * A gate that cannot decide holds a Stop, once: only where the harness says that nobody held this one before, since what is broken
+ * may be what counts the blocks.
+ */
+export function mayHoldUndecided({ event, session, stopHookActive, failure, isSubagent }: Turn): boolean {
+  return event === 'Stop' && session !== null && stopHookActive === false && failure === null && !isSubagent;
+}
+
+export function undecidedText(why: string): string {
+  return `whether something holds this stop could not be told: ${why} (run hivebar doctor, say what it says, then stop again)`;
 }
 
 function hasOwnForTools(gates: Gates, name: string): boolean {
@@ -52,6 +66,6 @@ export async function wouldHold({ gates, name, turn, cwd, env }: AskGates): Prom
 }
 
 /** A gate's words stand beside a frame, which nothing in them may close or open. */
-function beside(text: string): string {
+export function beside(text: string): string {
   return harmless(text, Number.POSITIVE_INFINITY).text;
 }

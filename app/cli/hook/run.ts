@@ -10,15 +10,16 @@ import { type Database, openDatabase, ownDirs, realDisk } from '../../../core/st
 import { followPrompts, inboxesOf, noteActivity, stamper } from '../../hook/index.ts';
 import { keptSessions } from '../../open/index.ts';
 import type { Io } from '../command.ts';
+import { lineOutput } from '../line-output.node.ts';
 import { surroundings } from '../session-surroundings.node.ts';
 import { DATABASE } from '../with-hive.ts';
 import { isThere } from './age.node.ts';
 import type { HookArgs } from './args.ts';
 import { budgetOf } from './budget.ts';
-import type { Call } from './call.ts';
+import type { Call, Progress } from './call.ts';
 import type { Bell } from './doorbell.ts';
 import type { Waiting } from './events.ts';
-import { type AskGates, OPEN_WAY } from './gates.ts';
+import { type AskGates, beside, mayHoldUndecided, OPEN_WAY, undecidedText } from './gates.ts';
 import { hurried } from './hurried.ts';
 import { folderOf, keptOf, sweep } from './kept.ts';
 import { mailFor, type Told } from './mail.ts';
@@ -49,9 +50,8 @@ const NOTHING_WAITS: Waiting = { items: [], told: () => {} };
 export async function runHook(asked: HookArgs, given: Io, log: Log): Promise<void> {
   const budget = budgetOf(realClock, WAITS_MS);
   const { harness, notification } = asked;
-  const isCodex = harness.name === 'codex';
   let io = given;
-  if (isCodex) {
+  if (harness.name === 'codex') {
     const { ownEnv } = await import('./codex.ts');
     io = { ...given, env: ownEnv(given.env) };
   }
@@ -63,21 +63,52 @@ export async function runHook(asked: HookArgs, given: Io, log: Log): Promise<voi
   const turn = harness.turn(stdin, asked.event ?? '');
   if (turn instanceof Fault) throw turn;
   const dirs = ownDirs({ ...io.env });
+  const progress: Progress = { isDecided: false };
+  try {
+    await answerTurn({ asked, io, log, turn, ...dirs, budget, progress });
+  } catch (error) {
+    if (!progress.isDecided) await holdUndecided({ asked, io, turn, state: dirs.state, budget }, error);
+    throw error;
+  }
+}
+
+async function answerTurn(given: Omit<Call, 'persona' | 'db'>): Promise<void> {
+  const { asked, io, log, turn, budget, state, run, config } = given;
+  const dirs = { state, run, config };
   // Not closed: whoever closes it as the last moves its log into it, with two flushes for which nobody should wait here.
   const db = openDatabase(join(dirs.state, DATABASE), budget.part(BUSY_MS).left(), 'when used');
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  const isCodex = asked.harness.name === 'codex';
   const [said, flag] = isCodex ? [null, asked.persona] : [asked.persona, null];
   const persona = personaSaid(turn, io.env, said) ?? personaOf(turn, db, dirs.config, flag, log);
   if (persona === null) return;
   followPrompts(dirs.run, persona, turn);
   if (SAYS_PROMPTS.has(turn.event)) return; // of helpers and of one that rests too: no moment of the agent
   noteActivity(dirs.run, persona, turn.event);
-  const call: Call = { asked, io, log, turn, persona, db: hurried(db, budget), ...dirs, budget };
+  const call: Call = { ...given, persona, db: hurried(db, budget) };
   if (turn.event === 'SessionEnd') return ended(call);
   if (turn.event === 'StopFailure' || turn.isSubagent) return;
   const daemons = isThere(join(dirs.state, 'daemons')) ? await import('./daemons.ts') : null;
   await boundary(call, daemons);
   stamp({ ...call, db }, daemons); // which waits for nobody
+}
+
+/** What is broken here may hide a gate: a persona that can have one is held once, and told why. */
+async function holdUndecided(
+  { asked, io, turn, state, budget }: Pick<Call, 'asked' | 'io' | 'turn' | 'state' | 'budget'>,
+  error: unknown,
+): Promise<void> {
+  const persona = personaSaid(turn, io.env, asked.harness.name === 'codex' ? null : asked.persona);
+  if (persona === null || !mayHoldUndecided(turn) || !asked.harness.carries(turn).block) return;
+  // Where neither is, nothing was ever asked or registered.
+  if (!isThere(join(state, DATABASE)) && !isThere(join(state, 'gates'))) return;
+  const why = error instanceof Error ? error.message : String(error);
+  const { stdout } = asked.harness.reply(turn, { is: 'block', reason: beside(undecidedText(why)) });
+  await lineOutput().write(stdout, {
+    get aborted() {
+      return budget.left() === 0;
+    },
+  });
 }
 
 /** Null: no daemon was ever installed here. */
@@ -185,6 +216,7 @@ async function boundary(call: Call, daemons: Daemons): Promise<void> {
     ...{ failure: turn.failure, isSubagent: turn.isSubagent, delivery: asked.delivery, onStop: asked.onStop },
   };
   const verdict = await verdictAt(moment, ask);
+  call.progress.isDecided = true;
   const move = moveAt({ ...moment, gates: verdict });
   const mail = (upTo: 1 | 4, taken: number): Told | null =>
     mailFor({ items, takeOver: null, waiting, clock: realClock, log }, { name, session, upTo, taken });

@@ -68,6 +68,7 @@ export async function rungBoundary(
   // A Stop that is rung at does not happen: the gates are asked about the one that does.
   if (event === 'Stop' && !(await wouldHold(ask)) && (await isRung())) return await ring();
   const verdict = await verdictAt(moment, ask);
+  call.progress.isDecided = true;
   const move = moveAt({ ...moment, gates: verdict });
   if (event !== 'Stop' && move.is !== 'block' && (await isRung())) return await ring();
   const { answer, told: line } = answerOf(move, verdict, event, () => null, told(false));

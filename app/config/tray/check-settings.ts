@@ -3,6 +3,7 @@ import { Fault } from '../../../core/model/index.ts';
 import { AS_WRITTEN, natsTarget, proxyOf, targetOf } from '../../../core/net/index.ts';
 import { hiveAt } from '../../../core/sources/index.ts';
 import { findBadUtf8 } from '../../../core/state/index.ts';
+import { checkOpener } from '../../open/index.ts';
 import { lineAndColumn, type Places, placesIn } from './json-places.ts';
 import { type FurtherHive, RESERVED_NAMES, SETTINGS, type Settings } from './settings.ts';
 
@@ -86,7 +87,8 @@ function wrongIn(places: Json): readonly Found[] {
   }
   if (!fits(value)) return distinct((fits.errors ?? []).map((error) => foundOf(error, offsetOf)));
   const primary = value.primary?.is === 'kijito' ? hiveFaults(value.primary, '/primary', offsetOf) : [];
-  return [...primary, ...hivesIn(value.hives ?? [], offsetOf), ...natsFaults(value.nats, offsetOf)];
+  const hives = hivesIn(value.hives ?? [], offsetOf);
+  return [...primary, ...hives, ...natsFaults(value.nats, offsetOf), ...openerFaults(value, offsetOf)];
 }
 
 function natsFaults(nats: Settings['nats'], offsetOf: Json['offsetOf']): readonly Found[] {
@@ -97,6 +99,18 @@ function natsFaults(nats: Settings['nats'], offsetOf: Json['offsetOf']): readonl
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return [{ offset: offsetOf('/nats/url'), message: `nats.url: ${error.message}` }];
+  }
+}
+
+/** By the same function that fills it in at a click. */
+function openerFaults({ opener, urlSchemes }: Partial<Settings>, offsetOf: Json['offsetOf']): readonly Found[] {
+  if (opener === undefined) return [];
+  try {
+    checkOpener(opener, urlSchemes ?? SETTINGS.properties.urlSchemes.default);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return [{ offset: offsetOf('/opener'), message: error.message }];
   }
 }
 

@@ -67,6 +67,8 @@ export interface Verdict {
   /** Soft gates that are open, with what to do; strict ones that were let go; what was wrong on our side. */
   readonly warnings: readonly string[];
   readonly letGo: LetGo | null;
+  /** Why it could not be told whether a gate is open: of those it was taken that they are not. Null: all could be told. */
+  readonly undecided: string | null;
 }
 
 /** A verdict with what is to be done because of it. */
@@ -112,6 +114,7 @@ export function evaluate(question: Question): Judged {
       ...judged.flatMap(({ trouble }) => (trouble === null ? [] : [trouble])),
     ],
     letGo,
+    undecided: null,
     print,
     passed: judged.filter(({ hasPassed }) => hasPassed).map(({ result }) => result.gate_id),
     consumed: apiError ? [] : judged.filter(({ isUsedUp }) => isUsedUp).map(({ result }) => result.gate_id),

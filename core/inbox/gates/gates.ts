@@ -154,20 +154,22 @@ export function openGates({ disk, random, clock, state, items, git, asked: asked
     }
   }
 
-  async function judged(asked: CheckRequest, troubles: string[]): Promise<Judged> {
-    const request = { ...asked, session: sessionKey(asked.session) };
+  async function judged(given: CheckRequest, troubles: string[]): Promise<Judged> {
+    const request = { ...given, session: sessionKey(given.session) };
     const { persona, session, hook } = request;
     const turns = turnOf(persona, session);
     if (hook === 'UserPromptSubmit') tried(() => turns.begin(), troubles);
     const { standings: all, odd } = files.read(persona);
     troubles.push(...odd.map(({ path, why }) => `${path} is not a gate and blocks nothing: ${why}`));
-    const meant = asked.by === 'hook' ? all.filter(isAsked) : all;
+    const meant = given.by === 'hook' ? all.filter(isAsked) : all;
     const here = meant.filter(({ gate }) => gate.hook === hook);
-    const standings = standingNow(meant, here.some(isDecision) ? askedOrNone(persona, troubles) : []);
+    const asked = here.some(isDecision) ? askedOrNone(persona, troubles) : [];
+    const standings = standingNow(meant, asked ?? []);
     const checks = await askChecks(checksOf(here, request, clock.now()), request, git);
     const turn = turns.read();
     const now = clock.now();
-    const first = evaluate({ ...request, standings, checks, turn, now });
+    const undecided = asked === null ? (troubles.at(-1) ?? '') : null;
+    const first = { ...evaluate({ ...request, standings, checks, turn, now }), undecided };
     // The block is written down before it is given: one that can not be counted is none.
     const verdict =
       first.decision === 'allow' || !canLoop(hook) || turns.claim(first.print, random.hex(8))
@@ -200,12 +202,12 @@ export function openGates({ disk, random, clock, state, items, git, asked: asked
       files.write(persona, { ...now, mark: null });
   }
 
-  function askedOrNone(persona: PersonaId, troubles: string[]): readonly Asked[] {
+  function askedOrNone(persona: PersonaId, troubles: string[]): readonly Asked[] | null {
     try {
       return askedBy(persona);
     } catch (error) {
       troubles.push(`whether a decision is open could not be looked up, and none is taken for open: ${wordsOf(error)}`);
-      return [];
+      return null;
     }
   }
 
@@ -250,11 +252,12 @@ export function openGates({ disk, random, clock, state, items, git, asked: asked
       const troubles: string[] = [];
       let verdict: Verdict;
       try {
-        const { decision, reason, results, warnings, letGo } = await judged(request, troubles);
-        verdict = { decision, reason, results, warnings, letGo };
+        const { decision, reason, results, warnings, letGo, undecided } = await judged(request, troubles);
+        verdict = { decision, reason, results, warnings, letGo, undecided };
       } catch (error) {
-        troubles.push(`the gates could not be checked: ${wordsOf(error)}`);
-        verdict = { decision: 'allow', reason: '', results: [], warnings: [], letGo: null };
+        const undecided = `the gates could not be checked: ${wordsOf(error)}`;
+        troubles.push(undecided);
+        verdict = { decision: 'allow', reason: '', results: [], warnings: [], letGo: null, undecided };
       }
       for (const trouble of troubles) disk.log.warn(trouble, { persona: request.persona });
       return { ...verdict, warnings: [...verdict.warnings, ...troubles] };
