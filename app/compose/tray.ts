@@ -7,7 +7,14 @@ import { ownDaemonPlaces } from '../../core/link/index.ts';
 import { Fault, faultOf } from '../../core/model/index.ts';
 import { eventFilePath, type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
 import type { Messages } from '../../core/sources/index.ts';
-import { type Dirs, ensurePrivateDir, openDatabase, stemOf } from '../../core/state/index.ts';
+import {
+  type Dirs,
+  ensurePrivateDir,
+  openDatabase,
+  openRetentionClock,
+  type RetentionClock,
+  stemOf,
+} from '../../core/state/index.ts';
 import { watchGaps } from '../../core/watch/index.ts';
 import { createActions, type House, keptPreferences } from '../actions/index.ts';
 import { openSettings, type Settings } from '../config/tray/index.ts';
@@ -64,6 +71,8 @@ const FOLD_AFTER_MS = 20;
 const REST_AFTER_MS = 1000;
 const REAP_EVERY_MS = 6 * 3_600_000;
 const DAMAGED = { is: 'machine', key: 'damaged-messages' } as const;
+/** How often the clock that deletes is written down. */
+const RETENTION_BEAT_MS = 600_000;
 const DAY_MS = 86_400_000;
 
 /**
@@ -79,6 +88,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   const file = openSettings(dirs.config);
   const settings = settingsOf(file.settings, plan);
   using db = openDatabase(join(dirs.state, DATABASE));
+  const retention = openRetentionClock(db, clock);
   const board = createBoard(log, (run) => void clock.after(FOLD_AFTER_MS, run));
   const onDamaged = (count: number): void => {
     const fault = new Fault('store-damaged', `${count} messages in ${db.path} are damaged`, DAMAGED);
@@ -92,6 +102,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     clock,
     log,
     keepDays: settings.historyDays,
+    retentionNow: retention.now,
   });
   using _remembers = board.facts(history.hear);
   const directory = join(dirs.state, 'events');
@@ -102,6 +113,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     clocks: machine.clocks,
     directory,
     journal: join(dirs.state, JOURNAL),
+    retentionNow: retention.now,
     rotation: { maxBytes: settings.eventsMaxBytes, keep: settings.eventsKeep },
     onBehind: (persona, fault) => {
       if (fault === null) log.info(`${persona}: its event file is up to date again`);
@@ -255,7 +267,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     await using _relay = await keepRelay({ settings, db, local, board, wakefulness }, stopping);
     using _poke = machine.onPoke(() => house.poll(null));
     using _rest = resting(outbox, stopping);
-    using _reaper = reaping(local, asked.decisions, settings, stopping);
+    using _reaper = reaping(local, asked.decisions, retention, settings, stopping);
     await until(stopping.stop);
   } finally {
     stop.abort();
@@ -325,23 +337,44 @@ function markRead(watches: readonly TrayWatches[], persona: string, which: Messa
 function reaping(
   local: LocalHive,
   decisions: Pick<Decisions, 'reap'>,
+  retention: RetentionClock,
   settings: Settings,
   { clock, log, stop }: Machine,
 ): Disposable {
   let next: Disposable | null = null;
-  const reap = (): void => {
+  let reapedAt = Number.NEGATIVE_INFINITY;
+  const beat = (): void => {
     if (stop.aborted) return;
     try {
-      local.reap(clock.now() - settings.keepMailDays * DAY_MS);
-      decisions.reap(clock.now() - settings.keepMailDays * DAY_MS);
+      retention.beat();
+      if (clock.monotonic() - reapedAt >= REAP_EVERY_MS) {
+        const now = retention.now();
+        local.reap(now - settings.keepMailDays * DAY_MS, now);
+        decisions.reap(now - settings.keepMailDays * DAY_MS);
+        reapedAt = clock.monotonic();
+      }
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       log.warn(`old mail could not be deleted: ${error.explain()}`);
     }
-    next = clock.after(REAP_EVERY_MS, reap);
+    next = clock.after(RETENTION_BEAT_MS, beat);
   };
-  reap();
-  return { [Symbol.dispose]: () => next?.[Symbol.dispose]() };
+  beat();
+  const days = Math.round(retention.doubtedMs() / DAY_MS);
+  if (days > 0) {
+    const why = `the clock of this machine is ${days} days ahead of when hivebar last ran`;
+    log.warn(`${why}: nothing is deleted by it before it has gone on so for a day`);
+  }
+  return {
+    [Symbol.dispose]() {
+      next?.[Symbol.dispose]();
+      try {
+        retention.beat();
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error; // else it is older at the next start, and deletes later
+      }
+    },
+  };
 }
 
 function until(signal: AbortSignal): Promise<void> {

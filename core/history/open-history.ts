@@ -16,6 +16,8 @@ export interface HistoryOptions {
   readonly log: Log;
   /** What is older is deleted. */
   readonly keepDays: number;
+  /** The time by which history is too old; absent: the wall clock. */
+  readonly retentionNow?: () => Instant;
 }
 
 /** What changed gathers so long before it is written, all in one transaction. */
@@ -34,7 +36,14 @@ const SCOPE: Scope = { is: 'machine', key: 'history' };
  * nothing can be written (a full disk) that is said once, levels are not kept, outages wait, and each beat tries again.
  * Time that nobody watched is unknown: between two runs, asleep, and while nothing could be written.
  */
-export function openHistory({ path, files, clock, log, keepDays }: HistoryOptions): History {
+export function openHistory({
+  path,
+  files,
+  clock,
+  log,
+  keepDays,
+  retentionNow = () => clock.now(),
+}: HistoryOptions): History {
   const glance = createPresence(() => clock.now());
   const timeline = createTimeline();
   const ledger = createLedger();
@@ -138,7 +147,7 @@ export function openHistory({ path, files, clock, log, keepDays }: HistoryOption
       ledger.settle(timeline.has);
     }
     write(at);
-    if (trouble === null) attempt((store) => store.prune(at - keepDays * DAY_MS));
+    if (trouble === null) attempt((store) => store.prune(Math.min(at, retentionNow()) - keepDays * DAY_MS));
     beating = clock.after(BEAT_MS, beat);
   }
 

@@ -1,6 +1,6 @@
 import { Fault, type Instant } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
-import { type Database, laterTransaction } from '../state/index.ts';
+import { type Database, laterTransaction, openDeletionLimit } from '../state/index.ts';
 
 /** What is deleted because its time is over. Each call is part of the caller's transaction, and deletes `most` at most. */
 export interface Expiry {
@@ -8,8 +8,19 @@ export interface Expiry {
   isDue(now: Instant): boolean;
   /** Deletes what expired and nobody read: whoever counts unread mail counts it no more. Leased items stay for so long. */
   sweep(now: Instant, most: number): void;
+  /** What `reap` would delete now, null for nothing. */
+  reapable(now: Instant, olderThan: Instant): Reapable | null;
   /** Mail made before `olderThan`, and what has an expiry: a day after its delivery, else when it expired. */
   reap(now: Instant, olderThan: Instant, most: number): { readonly items: number; readonly more: boolean };
+}
+
+export interface Reapable {
+  readonly count: number;
+  /** How many of them somebody has not read. */
+  readonly unread: number;
+  /** When the first and the last of them were made. */
+  readonly oldest: Instant;
+  readonly newest: Instant;
 }
 
 /** How long an item that has an expiry is kept after its delivery, in milliseconds. */
@@ -29,15 +40,23 @@ export function expiryOf(db: Database): Expiry {
     db.prepare(`DELETE FROM broadcast_acks WHERE (persona, seq) IN (SELECT persona, seq ${which} LIMIT ?2)`);
   const sweepAcks = acks(dueAcks);
   const reapAcks = acks(`FROM broadcast_acks WHERE ${over}`);
-  const reapItems = db.prepare(`
-    DELETE FROM inbox WHERE seq IN (SELECT seq FROM inbox WHERE created < ?3 OR (persona <> '' AND ${over})
-      OR (persona = '' AND expires_at <= ?1 AND NOT EXISTS (SELECT 1 FROM broadcast_acks AS a WHERE a.seq = inbox.seq))
-      LIMIT ?2)`);
+  const reapableItems = `FROM inbox WHERE created < ?3 OR (persona <> '' AND ${over})
+      OR (persona = '' AND expires_at <= ?1 AND NOT EXISTS (SELECT 1 FROM broadcast_acks AS a WHERE a.seq = inbox.seq))`;
+  const reapItems = db.prepare(`DELETE FROM inbox WHERE seq IN (SELECT seq ${reapableItems} LIMIT ?2)`);
+  const reapable = db.prepare<{ count: number; unread: number; oldest: number; newest: number }>(`
+    SELECT count(*) AS count, min(created) AS oldest, max(created) AS newest, coalesce(sum(CASE WHEN persona = ''
+      THEN EXISTS (SELECT 1 FROM broadcast_acks AS a WHERE a.seq = inbox.seq AND a.read_at IS NULL)
+      ELSE read_at IS NULL END), 0) AS unread
+    ${reapableItems.replaceAll('?3', '?2')}`);
   return {
     isDue: (now) => isDue.get(now)?.due === 1,
     sweep(now, most) {
       sweepItems.run(now, most);
       sweepAcks.run(now, most);
+    },
+    reapable(now, olderThan) {
+      const found = reapable.get(now, olderThan);
+      return found === undefined || found.count === 0 ? null : found;
     },
     reap(now, olderThan, most) {
       const acks = reapAcks.run(now, most).changes;
@@ -56,8 +75,9 @@ const SWEPT_AT_ONCE = 1000;
  */
 export function sweeping(db: Database, expiry: Expiry, clock: Clock, log: Log): () => void {
   let failed = false;
+  const limit = openDeletionLimit(db);
   return () => {
-    const now = Math.floor(clock.now());
+    const now = limit(Math.floor(clock.now()));
     try {
       while (expiry.isDue(now)) laterTransaction(db, () => expiry.sweep(now, SWEPT_AT_ONCE));
       failed = false;

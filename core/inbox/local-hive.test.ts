@@ -580,4 +580,26 @@ describe('hints', () => {
     assert.deepEqual(inbox.changedElsewhere(), []);
     assert.deepEqual(other.changedElsewhere(), []);
   });
+
+  test('A2 given mail that is too old, what is deleted is said: how much, how much of it unread, oldest and newest', () => {
+    let now = Date.UTC(2026, 0, 1);
+    const said: string[] = [];
+    const say = (level: string) => (line: string) => said.push(`${level}: ${line}`);
+    const log = { info: say('info'), warn: say('warn'), error: say('error') };
+    using inbox = hive({ clock: { ...realClock, now: () => now }, log });
+    inbox.sendNow(mail('ada'));
+    now += 86_400_000;
+    inbox.sendNow(mail('ada'));
+    inbox.sendNow(mail('bo'));
+    inbox.markRead('bo', 'all');
+    now += KEEP_MAIL_MS + 1;
+    inbox.sendNow(mail('ada'));
+    assert.equal(inbox.reap(now - KEEP_MAIL_MS), 3);
+    assert.deepEqual(said, [
+      'warn: retention deletes 3 messages whose time is over, 2 of them unread; ' +
+        'the oldest was made 2026-01-01T00:00:00.000000+00:00, the newest 2026-01-02T00:00:00.000000+00:00',
+    ]);
+    assert.equal(inbox.reap(now - KEEP_MAIL_MS), 0);
+    assert.equal(said.length, 1);
+  });
 });

@@ -10,7 +10,7 @@ import {
   pendingDirOf,
   transaction,
 } from '../state/index.ts';
-import { expiryOf, sweeping } from './expiry.ts';
+import { expiryOf, type Reapable, sweeping } from './expiry.ts';
 import type { Items, Origin } from './item.ts';
 import { openItems } from './items.ts';
 import { keepLevels, type Level, type Levels } from './levels.ts';
@@ -120,9 +120,10 @@ export interface LocalHive extends Disposable {
   show(persona: string, id: number): Letter | null;
   /**
    * Deletes mail made before `olderThan`, read or not, and what has an expiry when that is over or a day after its
-   * delivery. Returns how many messages that were.
+   * delivery. Returns how many messages that were, and says in the log which.
+   * @param at the time that is over: one that cannot jump, see `openRetentionClock`
    */
-  reap(olderThan: Instant): number;
+  reap(olderThan: Instant, at?: Instant): number;
 }
 
 /** How long mail is kept unless the configuration says otherwise, in milliseconds. */
@@ -168,6 +169,14 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       turn = null;
     });
     return turn;
+  }
+
+  /** Before it happens: of mail that is gone nobody could say it. */
+  function tellReaped({ count, unread, oldest, newest }: Reapable): void {
+    const what = `${count} ${count === 1 ? 'message' : 'messages'} whose time is over, ${unread} of them unread`;
+    const words = `retention deletes ${what}; the oldest was made ${isoOf(oldest)}, the newest ${isoOf(newest)}`;
+    if (unread > 0) log.warn(words);
+    else log.info(words);
   }
 
   function idsOf(persona: string, which: Messages): readonly number[] {
@@ -340,8 +349,10 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       const row = sql.one.get(persona, id);
       return row === undefined ? null : { ...shown(row), to: persona, urgent: row.urgent === 1 };
     },
-    reap(olderThan) {
-      const now = Math.floor(clock.now());
+    reap(olderThan, at = clock.now()) {
+      const now = Math.floor(at);
+      const found = expiry.reapable(now, Math.floor(olderThan));
+      if (found !== null) tellReaped(found);
       let reaped = 0;
       for (let more = true; more; ) {
         const some = transaction(db, () => expiry.reap(now, Math.floor(olderThan), REAP_AT_ONCE));

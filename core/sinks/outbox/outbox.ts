@@ -26,6 +26,8 @@ export interface OutboxOptions {
   readonly onBehind: (persona: PersonaId, fault: Fault | null) => void;
   readonly rotation?: Rotation;
   readonly retention?: Retention;
+  /** The time by which a row is too old; absent: the wall clock. */
+  readonly retentionNow?: () => number;
   /** When the takes of one turn are committed; see `groupCommit`. */
   readonly later?: Later;
 }
@@ -91,7 +93,9 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   const behind = reconcileEventFiles({ db, disk, directory, hasHole });
   const reader = openOutboxReader(db, fill);
   const rows = publishedRows(db, fill);
-  const syncer = createSyncer({ rows, disk, clock, directory, retention: options.retention ?? RETENTION });
+  const { retention = RETENTION, retentionNow } = options;
+  const needs = { rows, disk, clock, directory, retention };
+  const syncer = createSyncer(retentionNow === undefined ? needs : { ...needs, retentionNow });
   const rotation = options.rotation ?? ROTATION;
   const publisher = createPublisher({ rows, disk, clock, directory, rotation, syncer, onBehind });
   const listeners = new Set<{ tell: (rows: readonly OutboxRow[]) => void }>();

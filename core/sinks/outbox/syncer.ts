@@ -17,6 +17,8 @@ export interface SyncerOptions {
   readonly clock: Clock;
   readonly directory: string;
   readonly retention: Retention;
+  /** The time by which a row is too old; absent: the wall clock. */
+  readonly retentionNow?: () => number;
 }
 
 /**
@@ -92,7 +94,7 @@ export function createSyncer(options: SyncerOptions): Syncer {
         for (const [persona, seq] of synced) {
           rows.setPublished(persona, seq);
           if ((sincePruned.get(persona) ?? PRUNE_EVERY) < PRUNE_EVERY) continue;
-          rows.prune(persona, clock.now() - retention.keepMs, retention.keepRows);
+          rows.prune(persona, (options.retentionNow ?? clock.now)() - retention.keepMs, retention.keepRows);
           sincePruned.set(persona, 0);
         }
       });
