@@ -57,7 +57,7 @@ export function filledArgv(what: string, template: readonly string[], values: Va
 }
 
 /** Values as any persona has them: what is refused with these is refused whoever is meant. */
-const SAMPLE: Values = { persona: 'ada', source: 'local', id: '1', session: 's1', cwd: '/home/ada' };
+const SAMPLE: Values = { persona: 'ada', source: 'local', id: '1', session: 's1', cwd: '/h/ada' };
 
 /**
  * Refuses a setting that every click would refuse.
