@@ -17,7 +17,7 @@ export const command: Command = {
   about: [
     '  install     start Hivebar at every login from the next one on, with the paths of this node and this program',
     '  uninstall   no longer',
-    '  status      what is there',
+    '  status      what is there; exit 1 when it starts something that is not there any more',
     '  print       what install would write, on stdout, and where, on stderr; nothing is written',
     '',
     '  --headless  the same for `hivebar watch` without a desktop: every inbox into a file per persona, started now and at',
@@ -110,7 +110,11 @@ async function tray({ word, purge: purges }: Asked, disk: Disk, io: Io): Promise
   }
   if (word !== 'status') await login.set(word === 'install');
   io.out(`${printable(sentenceOf(word === 'status' ? before : await login.look()))}\n`);
-  if (word === 'status') io.out(`${printable(headlessSentence(headlessService(machine).look()))}\n`);
+  if (word === 'status') {
+    const look = headlessService(machine).look();
+    io.out(`${printable(headlessSentence(look))}\n`);
+    return isGone(before) || isGone(look) ? 1 : 0;
+  }
   if (purges) io.out('nothing else belongs to start at login; mail, events and settings are left as they are\n');
   return 0;
 }
@@ -123,7 +127,7 @@ async function headless({ word, purge: purges, flags: given }: Asked, disk: Disk
   const before = service.look();
   if (word === 'status') {
     io.out(`${printable(headlessSentence(before))}\n`);
-    return 0;
+    return isGone(before) ? 1 : 0;
   }
   if (word === 'uninstall') {
     if (before.is === 'foreign') return refused(io, before.path, before.why);
@@ -183,10 +187,19 @@ function said(io: Io, why: string): number {
 
 const OLD = ', which is of an older Hivebar, or starts another node or another copy than this one: install it again';
 
+const GONE = (path: string): string =>
+  `, which starts ${path}, and that is not there any more: nothing starts; install it again`;
+
+/** It would start something that is not there. */
+function isGone(look: LoginLook | HeadlessLook): boolean {
+  return 'gone' in look && look.gone !== null;
+}
+
 /** What a person reads of start at login. */
 export function sentenceOf(look: LoginLook): string {
   switch (look.is) {
     case 'on':
+      if (look.gone !== null) return `does not start at login: ${look.path} is there${GONE(look.gone)}`;
       return `starts at login, by ${look.path}${look.isOld ? OLD : ''}`;
     case 'off':
       return look.path === null
@@ -201,6 +214,7 @@ export function sentenceOf(look: LoginLook): string {
 function headlessSentence(look: HeadlessLook): string {
   switch (look.is) {
     case 'ours':
+      if (look.gone !== null) return `headless: ${look.path} is there${GONE(look.gone)}`;
       return `headless: runs as a service, by ${look.path}${look.isOld ? OLD : ''}`;
     case 'absent':
       return 'headless: no service';

@@ -3,7 +3,7 @@ import { createBoard } from '../../core/board/index.ts';
 import { openHistory } from '../../core/history/index.ts';
 import type { Decisions } from '../../core/inbox/decisions/index.ts';
 import { type LocalHive, openLocalHive, sealAll } from '../../core/inbox/index.ts';
-import { ownDaemonPlaces } from '../../core/link/index.ts';
+import { installedDaemons, ownDaemonPlaces } from '../../core/link/index.ts';
 import { Fault, faultOf } from '../../core/model/index.ts';
 import { eventFilePath, type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
 import type { Messages } from '../../core/sources/index.ts';
@@ -18,9 +18,9 @@ import {
 import { watchGaps } from '../../core/watch/index.ts';
 import { createActions, type House, keptPreferences } from '../actions/index.ts';
 import { openSettings, type Settings } from '../config/tray/index.ts';
-import { watchChanged } from '../hook/index.ts';
+import { hookInstaller, watchChanged } from '../hook/index.ts';
 import { ownerSocketOf } from '../owner-socket.ts';
-import { loginStart } from '../service/index.ts';
+import { daemonService, loginStart } from '../service/index.ts';
 import { loadPage, startStatus } from '../status/index.ts';
 import { version } from '../version.node.ts';
 import { brainclawHere } from './brainclaw-here.node.ts';
@@ -33,6 +33,7 @@ import { claimInstance, type Running } from './instance.ts';
 import { keepActs } from './keep-acts.ts';
 import { keepDaemons } from './keep-daemons.ts';
 import { keepDecisions } from './keep-decisions.ts';
+import { keepInstalled } from './keep-installed.ts';
 import { keepNudges, nudgeWays } from './keep-nudges.ts';
 import { keepProjects } from './keep-projects.ts';
 import { keepQueues } from './keep-queues.ts';
@@ -255,6 +256,25 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     });
     surfaces = started;
     void tellAutostart();
+    using _installed = keepInstalled(
+      {
+        ...{ hooks: hookInstaller(machine.env), login, put: board.put },
+        daemons: () =>
+          installedDaemons(disk, join(dirs.state, 'daemons')).flatMap((one) =>
+            one.is === 'bad' || one.config.owner !== 'launcher'
+              ? []
+              : {
+                  name: one.name,
+                  service: daemonService(
+                    withoutToken(machine),
+                    one.config,
+                    ownDaemonPlaces(one.config, machine.env).dir,
+                  ),
+                },
+          ),
+      },
+      stopping,
+    );
     if (plan.open)
       await actions
         .get('page')

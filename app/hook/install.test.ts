@@ -15,14 +15,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { realRandom } from '../../core/ports/index.ts';
 import { scratch } from '../../test/kit/scratch.ts';
-import { createInstaller } from './install.ts';
+import { createInstaller, type InstallerNeeds } from './install.ts';
 import { BACKUP } from './settings-file.node.ts';
 
 function rig(facts: { readonly node?: string } = {}) {
   const home = scratch();
   const folder = (name: string) => ({ claude: home.at(name, '.claude'), codex: home.at(name, '.codex') });
   for (const dir of ['user', 'project', 'user/.claude', 'project/.claude']) mkdirSync(home.at(dir));
-  const installer = createInstaller({
+  const needs: InstallerNeeds = {
     os: 'linux',
     managed: { claude: [home.at('managed.json')], codex: [home.at('requirements.toml')] },
     tryCommand: async () => null,
@@ -31,10 +31,11 @@ function rig(facts: { readonly node?: string } = {}) {
     scriptPath: home.at('state/hook/hivebar-hook'),
     script: { node: '/n/node', otherNodes: [], entry: '/e/hivebar.cjs', state: home.at('state'), leads: {}, ...facts },
     folders: { user: folder('user'), project: folder('project') },
-  });
+  };
   return {
     home,
-    installer,
+    needs,
+    installer: createInstaller(needs),
     user: home.at('user/.claude/settings.json'),
     [Symbol.dispose]: () => home[Symbol.dispose](),
   };
@@ -233,4 +234,28 @@ test('C6 what keeps a harness from running hooks is named with its file: its swi
   writeFileSync(toml, '[features]\nhooks = true\n');
   r.home.write('requirements.toml', 'allow_managed_hooks_only = true\n');
   assert.match(obstacles('codex').join(), /requirements\.toml says allow_managed_hooks_only = true/);
+});
+
+test('G9 a script whose Node or program is gone is mended; one of another copy that is there is left', () => {
+  using r = rig();
+  const path = r.home.at('state/hook/hivebar-hook');
+  const at = (node: string, entry: string) =>
+    createInstaller({ ...r.needs, script: { ...r.needs.script, node: r.home.at(node), entry: r.home.at(entry) } });
+  for (const name of ['old', "n'ew", 'e.cjs']) r.home.write(name, '');
+  const old = at('old', 'e.cjs');
+  const now = at("n'ew", 'e.cjs');
+  assert.deepEqual([now.repair(), now.findGone()], [false, null], 'nothing is installed');
+  old.install('claude', 'user', 'ada');
+  const text = readFileSync(path, 'utf8');
+  assert.deepEqual([now.repair(), now.findGone()], [false, null]);
+  assert.equal(readFileSync(path, 'utf8'), text, 'another copy, which is there');
+  rmSync(r.home.at('old'));
+  assert.equal(now.findGone(), r.home.at('old'));
+  assert.equal(old.repair(), false, 'that of the program itself would be no better');
+  assert.equal(now.repair(), true);
+  assert.deepEqual([now.findGone(), now.look('claude', 'user').script], [null, 'right']);
+  writeFileSync(path, readFileSync(path, 'utf8').replace('form 2', 'form 1'));
+  assert.equal(now.repair(), true, 'an older form of ours');
+  writeFileSync(path, '#!/bin/sh\n# not ours\n');
+  assert.equal(now.repair(), false);
 });

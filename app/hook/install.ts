@@ -4,10 +4,11 @@ import { makeActivityDir } from './activity.node.ts';
 import { type Found, found, type Wish, withHooks, withoutHooks } from './merge.ts';
 import { findObstacles, type SettingsText } from './obstacles.ts';
 import { type HarnessName, RECIPES } from './recipe.ts';
-import { type ScriptFacts, scriptText } from './script.ts';
+import { type ScriptFacts, scriptText, startsIn } from './script.ts';
 import {
   backupOf,
   checkReplaceable,
+  isFile,
   isFolder,
   putProgram,
   readSettings,
@@ -57,6 +58,14 @@ export interface Installer {
   ): { readonly path: string; readonly changed: boolean };
   /** The script stays: another project may name it. */
   uninstall(harness: HarnessName, reach: Reach): { readonly path: string; readonly changed: boolean };
+  /**
+   * Writes the script anew where what it asks is gone, or where it asks this very program in an older form. One that asks another
+   * copy of the program, which is there, is left: somebody put it there.
+   * @returns whether it was written. @throws Fault `unreadable`, `unwritable`, `no-space`
+   */
+  repair(): boolean;
+  /** What the script asks and is not there any more; null: all of it is, or there is no script. @throws Fault `unreadable` */
+  findGone(): string | null;
   /** Runs what is installed once, as the harness does. Null: it answered, or nothing of this program is installed; else what came. */
   probe(look: Looked): Promise<string | null>;
   /** @throws Fault `settings`, `unreadable` */
@@ -135,8 +144,24 @@ export function createInstaller(needs: InstallerNeeds): Installer {
     return settled(path);
   }
 
+  function findGone(): string | null {
+    const starts = startsIn(textOf(scriptPath) ?? '');
+    return starts?.find((path) => !isFile(path)) ?? null;
+  }
+
   return {
     scriptPath,
+    findGone,
+    repair() {
+      const text = textOf(scriptPath);
+      const starts = text === null ? null : startsIn(text);
+      if (starts === null || text === scriptText(script)) return false;
+      const isOurs = starts[0] === script.node && starts[1] === script.entry;
+      if (!isOurs && starts.every(isFile)) return false;
+      if (!isFile(script.node) || !isFile(script.entry)) return false; // ours would be no better
+      putProgram(scriptPath, scriptText(script), random);
+      return true;
+    },
     check,
     uninstall,
     probe: async ({ command, script: standing }) =>

@@ -52,6 +52,16 @@ export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** The Node and the program that a script of ours asks; null: it is none of ours. */
+export function startsIn(text: string): readonly [string, string] | null {
+  if (!text.includes('\n# Hivebar hook, form ')) return null;
+  const [node, entry] = ['node', 'entry'].map((name) => {
+    const word = new RegExp(`^${name}='((?:[^'\n]|'\\\\'')*)'$`, 'm').exec(text)?.[1];
+    return word?.replaceAll("'\\''", "'");
+  });
+  return node === undefined || entry === undefined ? null : [node, entry];
+}
+
 /** Another value leads to another Hivebar, which is asked; none is mended, so that the program finds this one. */
 const LEAD = `if [ "\${NAME-}" != VALUE ]; then
   [ -z "\${NAME-}" ] || ask

@@ -138,6 +138,11 @@ export function textOf(path: string): string | null {
   }
 }
 
+/** Through links: one that leads nowhere is none. */
+export function isFile(path: string): boolean {
+  return fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
 export function isFolder(path: string): boolean {
   return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

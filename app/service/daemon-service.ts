@@ -10,14 +10,15 @@ import {
 } from './daemon-units.ts';
 import { enableLinger } from './linger.ts';
 import { checkTaskEnvironment, logonTask } from './logon-task.ts';
+import { findGone } from './starts.ts';
 import { launchdAgent, type Supervised, type SupervisedNeeds, scheduledTask, systemdService } from './supervised.ts';
 import { putUnit, readUnit, removeUnit } from './unit-file.ts';
 
 /** What is there of the unit of a daemon. */
 export type DaemonLook =
   | { readonly is: 'absent' }
-  /** `isOld`: not what `install` would write: another node, another copy of the program, another project. */
-  | { readonly is: 'ours'; readonly path: string; readonly isOld: boolean }
+  /** `gone`: what it starts and is not there any more. `isOld`: not what `install` would write: another node, another copy of the program, another project. */
+  | { readonly is: 'ours'; readonly path: string; readonly isOld: boolean; readonly gone: string | null }
   | { readonly is: 'foreign'; readonly path: string; readonly why: string };
 
 /** One persona daemon under the launcher of the platform, for this user (persona daemon, contract 7). */
@@ -25,6 +26,8 @@ export interface DaemonService {
   look(): Promise<DaemonLook>;
   /** Writes the unit, anew when it is there, and starts it. @throws Fault `unwritable`, `exec-failed`, `usage` for root by sudo */
   install(): Promise<void>;
+  /** Writes a unit anew that starts something which is gone, and starts it. @returns what was gone @throws Fault as `install` */
+  repair(): Promise<string | null>;
   /** Has it go on after a logout. @throws Fault `exec-failed`, naming the command */
   enableLinger(): Promise<void>;
   /** Stops it and starts it at no login. The unit stays. */
@@ -47,13 +50,20 @@ export function createDaemonService(rest: DaemonServiceNeeds, daemon: DaemonUnit
     const file = readUnit(needs, unit.path);
     if (file.is === 'absent') return { is: 'absent' };
     if (file.is === 'foreign') return { is: 'foreign', path: unit.path, why: file.why };
-    return { is: 'ours', path: unit.path, isOld: file.text !== (await unit.text()) };
+    const gone = findGone(needs.disk, file.text, needs.os);
+    return { is: 'ours', path: unit.path, isOld: file.text !== (await unit.text()), gone };
   };
   return {
     look,
     async install() {
       refuseSudo(needs);
       await putUnit(needs, unit);
+    },
+    async repair() {
+      const before = await look();
+      if (before.is !== 'ours' || before.gone === null) return null;
+      await putUnit(needs, unit);
+      return before.gone;
     },
     enableLinger: () => enableLinger(needs),
     async pause() {

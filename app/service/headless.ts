@@ -15,6 +15,7 @@ import {
 import { lingers } from './linger.ts';
 import { logonTask, TRAY_TASK } from './logon-task.ts';
 import type { Program } from './program.ts';
+import { findGone } from './starts.ts';
 import { launchdAgent, type SupervisedNeeds, scheduledTask, systemdService } from './supervised.ts';
 import { putUnit, readUnit, removeUnit, type Unit, type UnitNeeds } from './unit-file.ts';
 
@@ -23,8 +24,8 @@ export type HeadlessNeeds = SupervisedNeeds;
 /** What is there of the headless service. */
 export type HeadlessLook =
   | { readonly is: 'absent' }
-  /** `isOld`: it starts another node or another copy of the program than this one, or is of an older Hivebar. */
-  | { readonly is: 'ours'; readonly path: string; readonly isOld: boolean }
+  /** `gone`: what it starts and is not there any more. `isOld`: it starts another node or another copy of the program than this one, or is of an older Hivebar. */
+  | { readonly is: 'ours'; readonly path: string; readonly isOld: boolean; readonly gone: string | null }
   | { readonly is: 'foreign'; readonly path: string; readonly why: string };
 
 /** The headless watch under the supervisor of the platform (Kijito contract i). */
@@ -52,7 +53,8 @@ export function createHeadlessService(needs: HeadlessNeeds): HeadlessService {
       const file = readUnit(needs, path);
       if (file.is === 'absent') return { is: 'absent' };
       if (file.is === 'foreign') return { is: 'foreign', path, why: file.why };
-      return { is: 'ours', path, isOld: !file.text.includes(headlessStart(needs.os, needs.program)) };
+      const isOld = !file.text.includes(headlessStart(needs.os, needs.program));
+      return { is: 'ours', path, isOld, gone: findGone(needs.disk, file.text, needs.os) };
     },
     async install(flags) {
       ensurePrivateDir(needs.disk, directory); // the log of launchd wants it there

@@ -122,7 +122,7 @@ test('on and off by systemd: it is told, and nothing of ours stays', async () =>
     '--user daemon-reload',
     '--user reenable hivebar.service',
   ]);
-  assert.deepEqual(await login.look(), { is: 'on', by: 'systemd', path: at(UNIT), isOld: false });
+  assert.partialDeepStrictEqual(await login.look(), { is: 'on', by: 'systemd', path: at(UNIT), isOld: false });
   await login.set(true);
   assert.equal(await login.state(), true);
   await login.set(false);
@@ -217,7 +217,7 @@ describe('macOS', () => {
     await login.set(true);
     assert.deepEqual(printed, { path: at(PLIST), text: text(PLIST) });
     assert.match(text(PLIST), /<key>Label<\/key><string>hivebar<\/string>/);
-    assert.deepEqual(await login.look(), { is: 'on', by: 'launch-agent', path: at(PLIST), isOld: false });
+    assert.partialDeepStrictEqual(await login.look(), { is: 'on', by: 'launch-agent', path: at(PLIST), isOld: false });
     await login.set(false);
     assert.equal(await login.state(), false);
     assert.deepEqual(said(), []);
@@ -226,19 +226,34 @@ describe('macOS', () => {
   test('two at login after the label changed: the agent of the older label is found, and on takes it away', async () => {
     const here = mac();
     here.write(OLDER, olderText(here));
-    assert.deepEqual(await here.login.look(), { is: 'on', by: 'launch-agent', path: here.at(OLDER), isOld: true });
+    assert.partialDeepStrictEqual(await here.login.look(), {
+      is: 'on',
+      by: 'launch-agent',
+      path: here.at(OLDER),
+      isOld: true,
+    });
     assert.equal(await here.login.state(), true);
     assert.equal((await here.login.print()).path, here.at(PLIST));
     await here.login.set(true);
     assert.deepEqual(here.there(), [PLIST]);
-    assert.deepEqual(await here.login.look(), { is: 'on', by: 'launch-agent', path: here.at(PLIST), isOld: false });
+    assert.partialDeepStrictEqual(await here.login.look(), {
+      is: 'on',
+      by: 'launch-agent',
+      path: here.at(PLIST),
+      isOld: false,
+    });
   });
 
   test('both are there: said to be old, and off takes both away', async () => {
     const here = mac();
     await here.login.set(true);
     here.write(OLDER, olderText(here));
-    assert.deepEqual(await here.login.look(), { is: 'on', by: 'launch-agent', path: here.at(PLIST), isOld: true });
+    assert.partialDeepStrictEqual(await here.login.look(), {
+      is: 'on',
+      by: 'launch-agent',
+      path: here.at(PLIST),
+      isOld: true,
+    });
     await here.login.set(false);
     assert.deepEqual([here.there(), await here.login.state()], [[], false]);
   });
@@ -256,7 +271,12 @@ describe('macOS', () => {
       here.write(OLDER, text);
       assert.deepEqual(await here.login.look(), { is: 'off', path: null });
       await here.login.set(true);
-      assert.deepEqual(await here.login.look(), { is: 'on', by: 'launch-agent', path: here.at(PLIST), isOld: false });
+      assert.partialDeepStrictEqual(await here.login.look(), {
+        is: 'on',
+        by: 'launch-agent',
+        path: here.at(PLIST),
+        isOld: false,
+      });
       await here.login.set(false);
       assert.deepEqual([here.there(), here.text(OLDER)], [[OLDER], text]);
     }

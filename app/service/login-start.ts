@@ -5,6 +5,7 @@ import { deleteTask } from './delete-task.ts';
 import { headlessUnitAt } from './headless.ts';
 import { LAUNCH_AGENT, launchAgent, OLDER_LAUNCH_AGENT } from './launch-agent.ts';
 import { checkTaskEnvironment, LOGON_TASK, logonTask } from './logon-task.ts';
+import { findGone } from './starts.ts';
 import { systemdUnit, type Target } from './systemd-unit.ts';
 import {
   configOf,
@@ -31,6 +32,8 @@ export type LoginLook =
       readonly path: string;
       /** Not what `set(true)` would leave: for another node or another copy of the program, or of an older Hivebar. */
       readonly isOld: boolean;
+      /** What it starts and is not there any more, so that nothing starts at login; null: all of it is. */
+      readonly gone: string | null;
     }
   /** `path`: ours is there and switched off, for example in the settings of the desktop. */
   | { readonly is: 'off'; readonly path: string | null }
@@ -46,6 +49,8 @@ export interface LoginStart {
    */
   set(on: boolean): Promise<void>;
   look(): Promise<LoginLook>;
+  /** Writes anew what starts something that is gone, as `set(true)` does. @returns how it was before @throws Fault as `set` */
+  repair(): Promise<LoginLook>;
   /** What `set(true)` would write, and where. Writes nothing. @throws Fault `unwritable` */
   print(): Promise<Printed>;
 }
@@ -113,7 +118,8 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
     const { way, path, file, hasOlder } = there;
     if (file.is === 'foreign') return { is: 'foreign', path, why: file.why };
     if (!way.isOn(file.text)) return { is: 'off', path };
-    return { is: 'on', by: way.by, path, isOld: hasOlder || !way.isCurrent(file.text) };
+    const gone = findGone(needs.disk, file.text, needs.os);
+    return { is: 'on', by: way.by, path, isOld: hasOlder || !way.isCurrent(file.text), gone };
   }
 
   async function chosenNow(): Promise<Way> {
@@ -129,18 +135,25 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
     for (const { path } of ways.flatMap(olderOf)) unlink(needs.disk, path);
   }
 
+  async function set(on: boolean): Promise<void> {
+    if (!on) return await remove();
+    const other = headlessUnitAt(needs);
+    if (other !== null) throw new Fault('usage', TRAY_REFUSED(other), LOGIN);
+    await putUnit(needs, await chosenNow());
+    removeOlder(); // not before: what can not be written leaves what was there
+  }
+
   return {
     look,
+    set,
+    async repair() {
+      const before = await look();
+      if (before.is === 'on' && before.gone !== null) await set(true);
+      return before;
+    },
     async state() {
       const { is } = await look();
       return is === 'foreign' ? null : is === 'on';
-    },
-    async set(on) {
-      if (!on) return await remove();
-      const other = headlessUnitAt(needs);
-      if (other !== null) throw new Fault('usage', TRAY_REFUSED(other), LOGIN);
-      await putUnit(needs, await chosenNow());
-      removeOlder(); // not before: what can not be written leaves what was there
     },
     async print() {
       const way = await chosenNow();

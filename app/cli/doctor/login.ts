@@ -1,9 +1,11 @@
 import type { LoginLook } from '../../service/index.ts';
-import { type Finding, ok, warn } from './finding.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
 
 export function judgeLogin(look: LoginLook): Finding {
   switch (look.is) {
     case 'on':
+      if (look.gone !== null)
+        return fail(`on, but ${look.path} starts ${look.gone}, which is not there`, 'run: hivebar service install');
       if (!look.isOld) return ok(`on, by ${look.path}`);
       return warn(
         `on, but ${look.path} is of an older Hivebar, or starts another node or another copy than this one`,
