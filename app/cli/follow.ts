@@ -16,6 +16,7 @@ import {
   type Hand,
   handToExec,
   handToFifo,
+  handToMonitor,
   handToReader,
   handToTurn,
   openFifo,
@@ -176,7 +177,12 @@ function handOf(asked: FollowArgs, folder: string, io: Io, log: Log): Hand {
     log.info(`writes into ${path} when somebody reads it`);
     return handToFifo(fifo, json, clock);
   }
-  if (argv.length === 0) return handToReader({ clock, atOnce, json, write: lineOutput().write });
+  if (argv.length === 0) {
+    const { write } = lineOutput();
+    // Whole lines of the event file are for a program; Monitor shows a person's text.
+    const isMonitor = harness === 'claude' && !json;
+    return isMonitor ? handToMonitor({ clock, atOnce, persona, write }) : handToReader({ clock, atOnce, json, write });
+  }
   const needs = { clock, argv, persona, consumer, env: io.env, killAfterMs, json };
   return harness === 'exec' ? handToExec(needs) : handToTurn({ ...needs, atOnce });
 }

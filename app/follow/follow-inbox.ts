@@ -46,6 +46,7 @@ const AHEAD = 5000;
 export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: AbortSignal): Promise<FollowEnd> {
   const { persona, follower, path, hand, rules, once, clock, log } = needs;
   const most = Math.min(hand.atOnce, once ?? hand.atOnce);
+  const ahead = Math.max(most, hand.readsAhead ?? 0);
   const say = sayer(log);
   let waiting: Item[] = [];
   /** Read, waking nobody, with nothing waiting before it. */
@@ -84,10 +85,11 @@ export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: A
 
   /** Until all of a batch went over, or nothing more can. */
   async function handOver(batch: readonly Item[]): Promise<FollowEnd> {
+    const behind = waiting.length - batch.length;
     let rest = batch;
     for (let failures = 0; ; failures += 1) {
-      const answer = await hand.take(rest, stop);
-      const count = answer.is === 'all' ? rest.length : answer.is === 'failed' ? answer.count : 0;
+      const answer = await hand.take(rest, stop, behind);
+      const count = answer.is === 'all' ? rest.length : 'count' in answer ? answer.count : 0;
       if (count > 0) {
         keep(rest.slice(0, count));
         waiting = waiting.slice(count);
@@ -95,7 +97,7 @@ export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: A
         rest = rest.slice(count);
         failures = 0;
       }
-      if (answer.is === 'all') {
+      if (answer.is === 'all' || answer.is === 'some') {
         say.over();
         return 'handed';
       }
@@ -109,7 +111,7 @@ export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: A
 
   /** Until a batch is full or there is no more, which it says. */
   function readAhead(): boolean {
-    for (let read = 0; waiting.length < most && read < AHEAD; ) {
+    for (let read = 0; waiting.length < ahead && read < AHEAD; ) {
       const found = follower.next();
       if (found.is === 'end') return true;
       note(found);
