@@ -1,11 +1,14 @@
 /** Compiles the program into dist/ as the published package holds it: `node build/package.ts [OUT]`. */
-import { chmodSync, cpSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { buildHook } from './hook.ts';
 import { buildPage } from './page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly engines: { readonly node: string };
+};
 const APP = join(ROOT, 'app');
 const PROGRAMS = ['hivebar', 'kijito-inbox-monitor'];
 
@@ -14,13 +17,19 @@ const COMMON: BuildOptions = {
   bundle: true,
   format: 'esm',
   platform: 'node',
-  target: 'node22.19',
+  target: 'node24',
   packages: 'external',
   // Small files start faster; names stay, so that a stack trace can still be read.
   minifyWhitespace: true,
   minifySyntax: true,
   logLevel: 'warning',
 };
+
+/** The oldest Node that the package runs on, as package.json says it. Older ones have another `node:sqlite`. */
+const OLDEST_NODE = manifest.engines.node.replace('>=', '');
+
+/** Before anything else, in words that any Node parses. */
+const NODE_CHECK = `(function(){var n=process.versions.node,h=n.split('.'),w='${OLDEST_NODE}'.split('.');if(+h[0]>+w[0]||(+h[0]===+w[0]&&+h[1]>=+w[1]))return;process.stderr.write('hivebar: needs Node ${OLDEST_NODE} or newer, and this is Node '+n+' ('+process.execPath+'): install a newer Node and start it with that\\n');process.exit(1)})();`;
 
 /**
  * Every compiled file stands beside `assets/` and `page/` in `out`, which is emptied first. A program is one file with
@@ -37,6 +46,9 @@ export async function buildPackage(out: string): Promise<void> {
     outdir: out,
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
+    // An old Node parses the whole file before it runs the first line, which says what is needed.
+    target: 'node18',
+    banner: { js: NODE_CHECK },
     define: { 'import.meta.dirname': '__dirname' },
     plugins: [APART],
   });

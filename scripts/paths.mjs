@@ -15,8 +15,8 @@ export function projectNode() {
   const own = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
   if (existsSync(own)) return own;
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major > 22 || (major === 22 && minor >= 19)) return process.execPath;
+  if (major > 24 || (major === 24 && minor >= 15)) return process.execPath;
   throw new Error(
-    `no Node 24 for ${process.platform}-${process.arch} came with the install, and this one is ${process.versions.node}: install Node 22.19 or newer`,
+    `no Node 24 for ${process.platform}-${process.arch} came with the install, and this one is ${process.versions.node}: install Node 24.15 or newer`,
   );
 }

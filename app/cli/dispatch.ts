@@ -32,7 +32,7 @@ export async function dispatch(
 /** Flags first means the default command, as `hivebar` alone does. */
 function splitOf([first, ...rest]: readonly string[]): { readonly name: string; readonly rest: readonly string[] } {
   if (first === undefined) return { name: DEFAULT_COMMAND, rest: [] };
-  if (first === '--version' || first === '-V') return { name: '--version', rest };
+  if (['--version', '-V', '-v', 'version'].includes(first)) return { name: '--version', rest };
   if (first === '--help' || first === '-h' || first === 'help') return { name: '--help', rest };
   if (first.startsWith('-')) return { name: DEFAULT_COMMAND, rest: [first, ...rest] };
   return { name: first, rest };

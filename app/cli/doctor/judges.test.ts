@@ -38,8 +38,8 @@ function judged<Seen extends object>(
 
 judged('node', judgeNode, { version: '24.21.0', path: '/n' }, [
   [{}, /^ok 24\.21\.0/],
-  [{ version: '22.19.0' }, /^ok/],
-  [{ version: '22.18.9' }, /^fail .*too old -> install node 22\.19/],
+  [{ version: '24.15.0' }, /^ok/],
+  [{ version: '24.14.1' }, /^fail .*too old -> install Node 24\.15 or newer/],
   [{ version: '20.20.2' }, /^fail/],
 ]);
 
@@ -279,7 +279,7 @@ judged<SharedFilesSeen>(
   judgeSharedFiles,
   { files: [SHARED], instead: '/s/events.PERSONA.ndjson' },
   [
-    [{}, /^warn nobody has written to \/old\/events\.ndjson for 60 min: .*-> .*tail -F \/s\/events\.PERSONA\.ndjson;/],
+    [{}, /^warn nobody has written to \/old\/events\.ndjson for 1 h: .*-> .*tail -F \/s\/events\.PERSONA\.ndjson;/],
     [{ files: [] }, /^skipped/],
     [{ files: [{ ...SHARED, quietMs: 1000 }] }, /^ok .*is written to/],
     [{ files: [{ ...SHARED, isRetired: false }] }, /^ok/],

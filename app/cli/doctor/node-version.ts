@@ -6,10 +6,10 @@ export interface NodeSeen {
 }
 
 /** `engines` of package.json. */
-const LEAST: readonly [number, number] = [22, 19];
+const OLDEST: readonly [number, number] = [24, 15];
 
 export function judgeNode({ version, path }: NodeSeen): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (major > LEAST[0] || (major === LEAST[0] && minor >= LEAST[1])) return ok(`${version} (${path})`);
-  return fail(`${version} (${path}) is too old`, `install node ${LEAST.join('.')} or newer`);
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return ok(`${version} (${path})`);
+  return fail(`${version} (${path}) is too old`, `install Node ${OLDEST.join('.')} or newer`);
 }

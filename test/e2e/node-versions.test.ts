@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { buildPackage } from '../../build/package.ts';
+import { ROOT } from '../house/source-file.ts';
+import { otherNode } from '../kit/other-node.ts';
+import { needs } from '../kit/require.ts';
+import { type Scratch, scratch } from '../kit/scratch.ts';
+
+const OLDEST = '24.15.0';
+const NEWEST = '26.12.1';
+const TOO_OLD = ['18.20.8', '24.14.1'];
+
+describe('the package on other versions of Node', () => {
+  let space: Scratch;
+  let entry = '';
+  before(async () => {
+    space = scratch();
+    mkdirSync(space.at('package'));
+    entry = process.env.HIVEBAR_TEST_PACKAGE ?? space.at('package/dist');
+    if (process.env.HIVEBAR_TEST_PACKAGE === undefined) {
+      copyFileSync(join(ROOT, 'package.json'), space.at('package/package.json'));
+      symlinkSync(join(ROOT, 'node_modules'), space.at('package/node_modules'), 'junction');
+      await buildPackage(entry);
+    }
+    entry = join(entry, 'hivebar.cjs');
+  });
+  after(() => space[Symbol.dispose]());
+
+  async function run(node: string, home: string, ...args: string[]) {
+    const env = { PATH: process.env.PATH, HOME: home, HIVEBAR_HOME: join(home, 'hb') };
+    const ended = promisify(execFile)(node, [entry, ...args], { env, timeout: 60_000 });
+    return ended.then(
+      ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
+      (error) => ({ code: error.code, out: error.stdout, err: error.stderr }),
+    );
+  }
+
+  test('the oldest version that is tried is the oldest that package.json allows', () => {
+    const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    assert.equal(engines.node, `>=${OLDEST.replace(/\.0$/, '')}`);
+  });
+
+  for (const version of TOO_OLD) {
+    test(`E2 G1 given Node ${version}, it says in one line what it needs and what it found`, async (t) => {
+      const node = otherNode(version);
+      if (needs(t, node === null ? `Node ${version} is not to be had from the registry` : null) || node === null)
+        return;
+      const { code, out, err } = await run(node, space.dir, 'run');
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(err, new RegExp(`^hivebar: needs Node 24\\.15 or newer, and this is Node ${version} \\(.*\\): .*\\n$`));
+    });
+  }
+
+  for (const version of [OLDEST, NEWEST]) {
+    test(`G1 given Node ${version}, the program starts, takes mail, shows it and stops`, async (t) => {
+      const node = otherNode(version);
+      if (needs(t, node === null ? `Node ${version} is not to be had from the registry` : null) || node === null)
+        return;
+      const home = space.at(`home-${version}`);
+      mkdirSync(home);
+      const sent = await run(node, home, 'send', '--to', 'ada', '--from', 'me', 'hello');
+      assert.deepEqual(sent, { code: 0, out: 'sent 1 to ada\n', err: '' });
+      const tray = execFile(node, [entry, 'run', '--no-tray', '--no-notifications', '--port', '0'], {
+        env: { PATH: process.env.PATH, HOME: home, HIVEBAR_HOME: join(home, 'hb') },
+      });
+      const ended = new Promise((resolve) => tray.once('close', (code) => resolve(code)));
+      try {
+        let unread: unknown = null;
+        for (let tries = 0; tries < 120 && unread !== 1; tries += 1) {
+          const status = await run(node, home, 'status', '--json');
+          if (status.code === 0) unread = JSON.parse(status.out).totals.unread;
+          else await sleep(250);
+        }
+        assert.equal(unread, 1);
+        const listed = await run(node, home, 'inbox', 'list', 'ada');
+        assert.match(listed.out, /me: hello\n$/);
+      } finally {
+        tray.kill('SIGTERM');
+      }
+      assert.equal(await ended, 0);
+      for (const args of [
+        ['doctor', '--json'],
+        ['gate', 'list'],
+        ['decision', 'list'],
+        ['tail', 'ada'],
+      ]) {
+        const { err } = await run(node, home, ...args);
+        assert.doesNotMatch(err, /is not defined|fault of Hivebar/, args.join(' '));
+      }
+    });
+  }
+});
