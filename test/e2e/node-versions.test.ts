@@ -52,7 +52,10 @@ describe('the package on other versions of Node', () => {
         return;
       const { code, out, err } = await run(node, space.dir, 'run');
       assert.deepEqual([code, out], [1, '']);
-      assert.match(err, new RegExp(`^hivebar: needs Node 24\\.15 or newer, and this is Node ${version} \\(.*\\): .*\\n$`));
+      assert.match(
+        err,
+        new RegExp(`^hivebar: needs Node 24\\.15 or newer, and this is Node ${version} \\(.*\\): .*\\n$`),
+      );
     });
   }
 
