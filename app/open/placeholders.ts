@@ -28,27 +28,44 @@ const NEVER: readonly string[] = [
   'filesystem',
 ];
 
-/** Reads its arguments as program text, by the name of its file. */
-const SHELL = /^(?:ba|da|z|k|mk|a|c|tc|fi|nu|elvi|x)?sh(?:\.exe)?$|^busybox$/i;
-const JOINS_ITS_ARGUMENTS = /^(?:cmd|powershell|pwsh)(?:\.exe)?$/i;
+/**
+ * Programs that read an argument as code, by the name of their file. `all`: any argument may be code. `code`: what stands
+ * directly behind an option such as `-c`, and what comes before the script. `option`: only what stands behind such an option.
+ */
+const READS_CODE: readonly { readonly name: RegExp; readonly reads: 'all' | 'code' | 'option' }[] = [
+  {
+    name: /^(?:cmd|powershell|pwsh|ssh|mosh|su|script|tmux|screen|zellij|eval|xargs|parallel|watch|sqlite3|psql|mysql|mariadb|redis-cli|osascript|expect|find|make|gmake|sed|jq)$/,
+    reads: 'all',
+  },
+  {
+    name: /^(?:(?:ba|da|z|k|mk|a|c|tc|fi|nu|elvi|x)?sh|busybox|python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|tsx|ts-node|php[\d.]*|lua[\d.]*|luajit|tclsh[\d.]*|wish|[gmno]?awk|Rscript|julia|guile|racket|sbcl|clojure|elixir|erl|ghci|groovy|scala)$/i,
+    reads: 'code',
+  },
+  {
+    name: /^(?:env|sudo|doas|vi|vim|nvim|emacs|emacsclient|gdb|lldb|git|less|man|.*term.*|konsole|kitty|foot|ghostty|st)$/,
+    reads: 'option',
+  },
+];
+
+/** `-c`, `-lc`, `-e`, `-S`, `-x`, `--eval`, `--split-string` and the like. */
+const CODE_OPTION =
+  /^-[A-Za-z]*[cCeEpPrSx]$|^[/-](?:eval|exec|command|code|print|expression|split-string|session-command)$|^--(?:eval|exec|command|code|print|expression|split-string|cmd|ex)$/i;
 
 /**
- * A list of arguments with each placeholder replaced inside its own item, byte for byte; null when one has no value.
+ * A list of arguments in which each placeholder is a whole argument, replaced byte for byte; null when one has no value.
  * @param what the setting, for the fault
- * @throws Fault `settings`: the program itself is a placeholder, a value would be an option, or would be program text
+ * @throws Fault `settings`: what `checkArgv` refuses, or a value that would be an option
  */
 export function filledArgv(what: string, template: readonly string[], values: Values): readonly string[] | null {
-  if (hasPlaceholder(template[0] ?? '')) throw wrong(what, `the program ${template[0]} can not be a placeholder`);
-  template.forEach((item, i) => {
-    if (hasPlaceholder(item)) refuseProgramText(what, template, i);
-  });
+  const refusal = checkArgv(template);
+  if (refusal !== null) throw wrong(what, refusal);
   const afterDashes = template.indexOf('--');
   const filled: string[] = [];
   for (const [i, item] of template.entries()) {
     const value = filledText(item, (name) => values[name]);
     if (value === null) return null;
     if (value.startsWith('-') && !item.startsWith('-') && !(afterDashes !== -1 && afterDashes < i)) {
-      throw wrong(what, `${item} would be ${JSON.stringify(value)}, an option; put "--" before it or text beside it`);
+      throw wrong(what, `${item} would be ${JSON.stringify(value)}, an option; put "--" before it`);
     }
     if (value.includes('\0')) throw wrong(what, `${item} would hold a NUL character`);
     filled.push(value);
@@ -70,17 +87,52 @@ export function checkOpener(setting: OpenerSetting, schemes: readonly string[]):
     filledArgv(setting.is, setting.argv ?? [], SAMPLE);
 }
 
-/** `sh -c 'show {persona}'` would run what a name says. As an item behind the text, `"$1"`, it is only a name. */
-function refuseProgramText(what: string, template: readonly string[], at: number): void {
-  const before = template
-    .slice(0, at)
-    .map((item) => item.slice(Math.max(item.lastIndexOf('/'), item.lastIndexOf('\\')) + 1));
-  const isText = before.some((name) => SHELL.test(name)) && /^-[a-z]*c$/i.test(template[at - 1] ?? '');
-  if (!isText && !before.some((name) => JOINS_ITS_ARGUMENTS.test(name))) return;
-  throw wrong(
-    what,
-    `${JSON.stringify(template[at])} is program text for a shell; give the placeholder an item behind it`,
+/**
+ * Why a list of arguments must not be filled; null when it may. The same for the setting and for the click: a name from mail
+ * is data, never code.
+ */
+function checkArgv(template: readonly string[]): string | null {
+  for (const [at, item] of template.entries()) {
+    if (!hasPlaceholder(item)) continue;
+    const inEnvironment = `use $HIVEBAR_${nameInEnvironment(item)} in the environment instead`;
+    if (at === 0) return `the program ${item} cannot be a placeholder`;
+    if (!/^\{\w+\}$/.test(item))
+      return `${JSON.stringify(item)} is more than a placeholder: give it an argument of its own, or ${inEnvironment}`;
+    if (isReadAsCode(template, at))
+      return `${item} would be program text for ${fileName(findCodeReader(template, at))}: ${inEnvironment}`;
+  }
+  return null;
+}
+
+/** `sh -c 'show {persona}'` would run what a name says. As an argument behind the text, `"$1"`, it is only a name. */
+function isReadAsCode(template: readonly string[], at: number): boolean {
+  const reader = findCodeReader(template, at);
+  const reads = READS_CODE.find(({ name }) => name.test(fileName(reader)))?.reads;
+  const start = template.indexOf(reader);
+  if (reads === undefined) return false;
+  if (reads === 'all' || CODE_OPTION.test(template[at - 1] ?? '')) return true;
+  return (
+    reads === 'code' && !template.slice(start + 1, at).some((item) => !item.startsWith('-') && !hasPlaceholder(item))
   );
+}
+
+/** The strictest program before the placeholder that reads arguments as code; empty when none does. */
+function findCodeReader(template: readonly string[], at: number): string {
+  const before = template.slice(0, at);
+  const byStrictness = (['all', 'code', 'option'] as const).flatMap((reads) =>
+    before.filter((item) => READS_CODE.some((row) => row.reads === reads && row.name.test(fileName(item)))),
+  );
+  return byStrictness[0] ?? '';
+}
+
+/** The name under which `namedValues` hands the value of a placeholder on. */
+function nameInEnvironment(item: string): string {
+  const [, name = ''] = /\{(\w+)\}/.exec(item) ?? [];
+  return name === 'id' ? 'MESSAGE' : name.toUpperCase();
+}
+
+function fileName(item: string): string {
+  return item.slice(Math.max(item.lastIndexOf('/'), item.lastIndexOf('\\')) + 1).replace(/\.(?:exe|cmd|bat|com)$/i, '');
 }
 
 /**

@@ -95,13 +95,13 @@ describe('command', () => {
   test('S7: hostile names are single arguments byte for byte, with no shell between, no open file, in the folder of the session', async () => {
     using space = scratch();
     const { work, opener, seen, forget, bin } = desk(space, ['show']);
-    const argv = ['show', '{persona}', '--as={persona}', '{source}', '{id}', '{session}', '{cwd}'];
+    const argv = ['show', '{persona}', '--as', '{persona}', '{source}', '{id}', '{session}', '{cwd}'];
     for (const persona of HOSTILE) {
       forget('show');
       await opener({ is: 'command', argv }, [session({ cwd: work })]).open(click(persona, 'token-1'));
       const { env, ...rest } = seen('show');
       assert.deepEqual(rest, {
-        argv: [persona, `--as=${persona}`, 'kijito', '12', '7f3c', work],
+        argv: [persona, '--as', persona, 'kijito', '12', '7f3c', work],
         cwd: work,
         parent: process.pid,
         inherited: [],
@@ -187,8 +187,11 @@ describe('a new terminal', () => {
     const env = { PATH: bin, TERMINAL: 'st' };
     await opener({ is: 'auto' }, gone, { env }).open(click('ada'));
     assert.deepEqual(seen('st').argv, ['-e', `${bin}/agent`]);
-    await opener({ is: 'terminal', argv: ['mine', '--title={persona}', '-e'] }, gone, { env }).open(click('$(x)'));
-    assert.deepEqual([seen('mine').argv, ran('x-terminal-emulator')], [['--title=$(x)', '-e', `${bin}/agent`], false]);
+    await opener({ is: 'terminal', argv: ['mine', '--title', '{persona}', '-e'] }, gone, { env }).open(click('$(x)'));
+    assert.deepEqual(
+      [seen('mine').argv, ran('x-terminal-emulator')],
+      [['--title', '$(x)', '-e', `${bin}/agent`], false],
+    );
   });
 
   test('a session that lives is not resumed: the terminal has a shell in its folder', async () => {

@@ -25,6 +25,7 @@ export function otherNode(version: string): string | null {
   try {
     execFileSync('npm', npm, { stdio: ['ignore', 'ignore', 'inherit'] });
   } catch {
+    // npm has said why on stderr; the test that needs it says what is missing.
     return null;
   }
   return existsSync(file) ? file : null;
