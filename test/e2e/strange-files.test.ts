@@ -132,13 +132,14 @@ describe('words of the command line', () => {
     assert.match(stderr, /^hivebar mute: .*--for.*\n$/);
   });
 
-  test('F10 given an opener that every click refuses, config set refuses it and writes nothing', async () => {
+  test('F10 B7 given an opener that every click refuses, config set refuses it and writes nothing', async () => {
     using home = trayHome();
     const before = readFileSync(home.at('config', 'config.json'), 'utf8');
     for (const [opener, says] of [
-      [{ is: 'command', argv: ['sh', '-c', 'show {persona}'] }, /program text for a shell/],
+      [{ is: 'command', argv: ['sh', '-c', 'show {persona}'] }, /more than a placeholder.*\$HIVEBAR_PERSONA/],
+      [{ is: 'command', argv: ['env', '-S', '{persona}'] }, /program text for env/],
       [{ is: 'command', argv: ['{persona}'] }, /cannot be a placeholder|can not be a placeholder/],
-      [{ is: 'terminal', argv: ['bash', '-c', '{cwd}'] }, /program text for a shell/],
+      [{ is: 'terminal', argv: ['bash', '-c', '{cwd}'] }, /program text for bash/],
       [{ is: 'url', template: 'javascript:{persona}' }, /are never opened/],
       [{ is: 'url', template: 'gopher://{persona}' }, /is not among urlSchemes/],
     ] as const) {
