@@ -1,5 +1,6 @@
 import { type Banner, type WakePath, wakePath } from '../../core/daemon/index.ts';
 import { type DaemonConfig, doorbellLine, wakeAt, wakeFile } from '../../core/link/index.ts';
+import { SOURCE_PREFIXES } from '../../core/model/index.ts';
 import { ownDirs } from '../../core/state/index.ts';
 import { programOnPath } from '../programs.node.ts';
 import type { Machine } from './machine.ts';
@@ -8,7 +9,7 @@ import type { Machine } from './machine.ts';
 export function wakeHere(config: DaemonConfig, { disk, env }: Machine): WakePath {
   const { run } = ownDirs(env);
   // Where another hive is the primary one, a persona of the local hive is announced with its prefix.
-  const paths = [config.address, `local-${config.address}`].map((persona) => wakeFile(run, persona));
+  const paths = [config.address, `${SOURCE_PREFIXES.local}${config.address}`].map((persona) => wakeFile(run, persona));
   const address = (): string | null => {
     try {
       return paths.map((path) => wakeAt(disk, path)).find((url) => url !== null) ?? null;

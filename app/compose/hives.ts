@@ -1,5 +1,5 @@
 import type { LocalHive } from '../../core/inbox/index.ts';
-import type { PersonaId, Scope } from '../../core/model/index.ts';
+import { type PersonaId, RESERVED_PREFIXES, type Scope, SOURCE_PREFIXES } from '../../core/model/index.ts';
 import {
   AS_WRITTEN,
   type Credentials,
@@ -48,8 +48,6 @@ export interface WatchedHive {
   appears?(signal: AbortSignal): Promise<'there' | 'came'>;
 }
 
-/** Prefixes of every source beside the primary hive: a bare name may not begin with one. */
-export const RESERVED = ['local-', 'garden-', 'bc-', 'prism-'];
 const KIJITO = 'http://127.0.0.1:7474';
 const TOKEN = 'KIJITOMON_TOKEN';
 const PROBE_MS = 1000;
@@ -73,7 +71,13 @@ export async function primaryOf(
 }
 
 async function kijitoAnswers(machine: Machine): Promise<boolean> {
-  const probe = { id: 'probe', base: KIJITO, members: directory('', RESERVED), credential: null, proxy: undefined };
+  const probe = {
+    id: 'probe',
+    base: KIJITO,
+    members: directory('', RESERVED_PREFIXES),
+    credential: null,
+    proxy: undefined,
+  };
   const { source } = kijitoHive(probe, null, machine, PROBE_MS);
   try {
     await source.personas(machine.stop);
@@ -95,7 +99,7 @@ export function hivesOf(
   local: LocalHive,
   machine: Machine,
 ): readonly WatchedHive[] {
-  const reserved = [...RESERVED, ...settings.hives.map(({ name }) => `${name}-`)];
+  const reserved = [...RESERVED_PREFIXES, ...settings.hives.map(({ name }) => `${name}-`)];
   const further = settings.hives.map(({ name: id, base, tokenFile, proxy }) => {
     const credential = tokenFile === undefined ? null : tokenOf(id, tokenFile, machine);
     return kijitoHive({ id, base, members: directory(`${id}-`, reserved), credential, proxy }, settings, machine);
@@ -107,7 +111,7 @@ export function hivesOf(
     settings.tokenFile === undefined ? tokenOfVariable(machine) : tokenOf(id, settings.tokenFile, machine);
   return [
     kijitoHive({ id, base, members: directory('', reserved), credential, proxy }, settings, machine),
-    localHive(local, directory('local-', reserved), machine),
+    localHive(local, directory(SOURCE_PREFIXES.local, reserved), machine),
     ...further,
   ];
 }

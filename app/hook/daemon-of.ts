@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { type DaemonConfig, type Installed, installedDaemons, LOCAL } from '../../core/link/index.ts';
-import type { PersonaId } from '../../core/model/index.ts';
+import { type PersonaId, SOURCE_PREFIXES } from '../../core/model/index.ts';
 import type { Disk } from '../../core/state/index.ts';
 
 /** What a persona of the board is called that is a daemon; see ARCHITECTURE, decision 2. */
-const ON_BOARD = 'prism-';
+const ON_BOARD = SOURCE_PREFIXES.prism;
 
 /**
  * The daemons that were installed for a persona, by its id, its name in the local hive or as the board calls it. One that

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { RESERVED_PREFIXES, SOURCE_PREFIXES } from '../../core/model/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
 import { readText } from '../../core/state/index.ts';
 
@@ -11,9 +12,8 @@ export interface Inboxes {
 }
 
 /** Before the name of a persona of the local hive where another one is the primary; no name of a hive begins so on the board. */
-export const LOCAL = 'local-';
-/** Sources beside the hives: see ARCHITECTURE, decision 2. */
-const OTHERS = ['garden-', 'bc-', 'prism-'];
+export const LOCAL = SOURCE_PREFIXES.local;
+const OTHERS = RESERVED_PREFIXES.filter((prefix) => prefix !== LOCAL);
 
 /**
  * By the settings, which are only read here: they are checked by who runs on them, and a hook has no time for that.

@@ -6,6 +6,7 @@ export { checkJson, findStringEnd, JSON_LIMITS, type JsonLimits, JsonRefusal, LA
 export type { ChangeName, Extra, Known, KnownSet, MailName } from './known.ts';
 export { foldedName, sameName } from './name.ts';
 export { type Reach, type Standing, standing } from './reach.ts';
+export { type PrefixedSource, RESERVED_PREFIXES, SOURCE_PREFIXES } from './source-prefix.ts';
 export { merged, type Span, spanAround } from './span.ts';
 export {
   type CitizenReason,

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { PersonaId } from '../model/index.ts';
+import { type PersonaId, SOURCE_PREFIXES } from '../model/index.ts';
 import { errnoOf, ioFault } from './io-fault.ts';
 import { stemOf } from './stem.ts';
 
@@ -50,7 +50,7 @@ export function removeStamp(path: string): boolean {
 
 function stemsOf(names: Iterable<PersonaId>): ReadonlySet<string> {
   const stems = new Set<string>();
-  for (const name of names) stems.add(stemOf(name)).add(stemOf(`local-${name}`));
+  for (const name of names) stems.add(stemOf(name)).add(stemOf(`${SOURCE_PREFIXES.local}${name}`));
   return stems;
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { Fault } from '../../../core/model/index.ts';
+import { Fault, RESERVED_PREFIXES } from '../../../core/model/index.ts';
 import { realClock, realClocks } from '../../../core/ports/index.ts';
 import { eventFilePath, type Outbox, openOutbox } from '../../../core/sinks/outbox/index.ts';
 import { hiveAt, identityOf, kijitoPersona } from '../../../core/sources/index.ts';
@@ -13,7 +13,7 @@ import {
   openDatabase,
   stemOf,
 } from '../../../core/state/index.ts';
-import { directory, RESERVED } from '../../compose/hives.ts';
+import { directory } from '../../compose/hives.ts';
 import type { Kept } from '../../compose/tray-watches.ts';
 import type { Settings } from '../../config/tray/index.ts';
 import { baseOf, type OldFile, type OldIdentity, personaIn } from '../deployed/index.ts';
@@ -89,7 +89,7 @@ function decided(
 
 /** Who watches an inbox, by the hives of the settings, as the tray process names personas. */
 function targetsIn({ primary, hives = [] }: Partial<Settings>, events: string) {
-  const reserved = [...RESERVED, ...hives.map(({ name }) => `${name}-`)];
+  const reserved = [...RESERVED_PREFIXES, ...hives.map(({ name }) => `${name}-`)];
   const all = [
     ...(primary?.is === 'kijito' ? [{ base: primary.base, members: directory('', reserved) }] : []),
     ...hives.map(({ name, base }) => ({ base, members: directory(`${name}-`, reserved) })),

@@ -1,4 +1,4 @@
-import type { SourceId } from '../../model/index.ts';
+import { SOURCE_PREFIXES, type SourceId } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
 import type { Persona, Source } from '../source.ts';
@@ -39,4 +39,5 @@ export const BRAINCLAW = 'brainclaw';
 export const BOARD = '';
 
 /** `bc-` and the project's id: what is no letter, digit, `_` or `-` becomes `_`. */
-export const sourceIdOf = ({ id }: Pick<Project, 'id'>): SourceId => `bc-${id.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
+export const sourceIdOf = ({ id }: Pick<Project, 'id'>): SourceId =>
+  `${SOURCE_PREFIXES.brainclaw}${id.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;

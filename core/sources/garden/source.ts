@@ -1,4 +1,13 @@
-import { exactly, Fault, faultOf, type SourceId, UNKNOWN, VITAL_NOT_REPORTED, type Vital } from '../../model/index.ts';
+import {
+  exactly,
+  Fault,
+  faultOf,
+  SOURCE_PREFIXES,
+  type SourceId,
+  UNKNOWN,
+  VITAL_NOT_REPORTED,
+  type Vital,
+} from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
 import { defectLog } from '../defect-log.ts';
@@ -86,7 +95,11 @@ export function gardenSource(options: GardenOptions): GardenSource {
   };
   const named = (gardenId: string): Persona => {
     const record = records.last.byId.get(gardenId) ?? null;
-    return { id: `garden-${gardenId}`, address: gardenId, label: record === null ? gardenId : labelled(record) };
+    return {
+      id: `${SOURCE_PREFIXES.garden}${gardenId}`,
+      address: gardenId,
+      label: record === null ? gardenId : labelled(record),
+    };
   };
 
   const wakeBox = (gardenId: string, ms: number): void => {

@@ -1,5 +1,13 @@
 import { type DaemonConfig, type DaemonName, type DaemonPlaces, type DaemonStatus, LOCAL } from '../../link/index.ts';
-import { exactly, Fault, type Instant, type SourceId, UNKNOWN, VITAL_NOT_REPORTED } from '../../model/index.ts';
+import {
+  exactly,
+  Fault,
+  type Instant,
+  SOURCE_PREFIXES,
+  type SourceId,
+  UNKNOWN,
+  VITAL_NOT_REPORTED,
+} from '../../model/index.ts';
 import type { Look, Persona, Source } from '../source.ts';
 import { cut } from '../text.ts';
 import { keepTimers } from '../timers.ts';
@@ -62,7 +70,7 @@ export function prismSource(options: PrismOptions): PrismSource {
   const timers = keepTimers(clock);
 
   const named = (name: string): Persona => ({
-    ...{ id: `${PRISM}-${name}`, address: name },
+    ...{ id: `${SOURCE_PREFIXES.prism}${name}`, address: name },
     label: labels.get(name) ?? name,
     isEcho: there.get(name)?.config.upstream === LOCAL, // its persona of the local hive has the same mail
   });
