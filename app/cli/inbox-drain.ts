@@ -3,6 +3,8 @@ import { type Drained, drain, type Lent, lend, MAX_TEXT } from '../../core/inbox
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { type Database, openDatabase, ownDirs } from '../../core/state/index.ts';
+import { handOverEnded } from '../hook/index.ts';
+import { keptSessions } from '../open/index.ts';
 import { printableJson } from '../printable.ts';
 import type { Io } from './command.ts';
 import type { InboxArgs } from './inbox-args.ts';
@@ -40,6 +42,7 @@ export async function drainCommand({ words, flags }: InboxArgs, io: Io): Promise
     return;
   }
   const items = openItems({ db, clock: realClock });
+  handOverEnded({ items, sessions: () => keptSessions(db), config, now: realClock.now(), isGone: () => false });
   const needs = { items, takeOver: queuesOf(db, { state, config }, items, log), clock: realClock, log };
   const request = { persona, session, upTo: 4, room: MAX_TEXT } as const;
   const shown = flags.json === true ? asJson(lend(needs, request)) : asText(drain(needs, request));

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { openItems } from '../../core/inbox/index.ts';
+import { realClock } from '../../core/ports/index.ts';
+import { openDatabase } from '../../core/state/index.ts';
 import { commandLine } from '../../test/kit/command-line.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 
@@ -48,7 +51,8 @@ describe('inbox push', () => {
 
   test('with every flag', async () => {
     using home = scratch();
-    const { good, items } = at(home.dir);
+    const { good, items, announce } = at(home.dir);
+    await announce('ada', 's1');
     const flags = ['--type', 'alert', '--source', 'ci', '--priority', '0', '--ttl', '10m', '--dedup-key', 'run-42'];
     assert.equal(
       await good(['push', ...flags, '--bead', 'ada', '--session', 's1', 'red']),
@@ -68,6 +72,36 @@ describe('inbox push', () => {
     assert.deepEqual(
       (await items('ada')).map(({ content }) => content),
       ['one'],
+    );
+  });
+
+  test('A8 given a session that ended, what waits for it goes to the next session of the persona, priority 0 too', async () => {
+    using home = scratch();
+    const { run, good, items, announce } = at(home.dir);
+    await announce('ada', 's1');
+    await announce('ada', 's2');
+    for (const priority of ['0', '3'])
+      await good(['push', '--to', 'ada', '--session', 's1', '--priority', priority, `of priority ${priority}`]);
+    const pendingFor = (session: string) => {
+      using db = openDatabase(home.at('hivebar.sqlite'));
+      return openItems({ db, clock: realClock }).pending('ada', session);
+    };
+    assert.deepEqual(pendingFor('s2'), [0, 0, 0, 0, 0], 'the session is not over');
+    assert.equal((await commandLine(['session', 'end', 'ada', '--id', 's1'], { HIVEBAR_HOME: home.dir })).code, 0);
+    assert.equal(
+      await good(['push', '--to', 'ada', '--session', 's1', 'too late']),
+      'pushed 3 to ada, session s1, which is over: the next session is shown it\n',
+    );
+    assert.deepEqual(pendingFor('s2'), [1, 0, 1, 1, 0]);
+    assert.deepEqual(
+      (await items('ada', '--pending')).map(({ session }) => session),
+      [null, null, null],
+    );
+    const { code, stdout, stderr } = await run(['push', '--to', 'ada', '--session', 'nobody', 'x']);
+    assert.deepEqual([code, stdout], [0, 'pushed 4 to ada, session nobody\n']);
+    assert.match(
+      stderr,
+      /nobody announced session nobody: the item waits for it, and goes to any session of ada after a day/,
     );
   });
 
@@ -181,7 +215,8 @@ describe('inbox push', () => {
 describe('inbox list of items', () => {
   test('newest first, with what became of each; mail that was sent is among them', async () => {
     using home = scratch();
-    const { good } = at(home.dir);
+    const { good, announce } = at(home.dir);
+    await announce('ada', 's1');
     await good(['push', '--to', 'ada', '--session', 's1', 'a \u001b[2J']);
     await good(['push', '--to', 'ada', '--type', 'event', 'b']);
     await good(['read', 'ada', '1']);

@@ -1,5 +1,6 @@
 import {
   type Addressee,
+  type Items,
   type NewItem,
   type Pushed,
   parsePriority,
@@ -8,11 +9,14 @@ import {
 } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { type Database, ownDirs } from '../../core/state/index.ts';
+import { handOverEnded, namedSessions } from '../hook/index.ts';
+import { keptSessions, type Session } from '../open/index.ts';
 import { printable, printableJson } from '../printable.ts';
 import type { Io } from './command.ts';
 import type { InboxArgs, InboxFlags } from './inbox-args.ts';
 import { findOwnPersona, personaOfSession } from './inbox-who.ts';
 import { usage } from './outcome.ts';
+import { lifeHere } from './session-surroundings.node.ts';
 import { withItems } from './with-items.ts';
 
 /** With `--json`, of what was there already. */
@@ -27,7 +31,10 @@ export async function push({ words, flags }: InboxArgs, io: Io): Promise<number>
   const done = await withItems(io, 'changes', (items, db) => {
     const to = addresseeOf(target, db, ownDirs({ ...io.env }).config);
     const [pushed] = to === null ? [] : items.push([{ ...item, to, content }]);
-    return to === null || pushed === undefined ? null : { to, pushed };
+    if (to === null || pushed === undefined) return null;
+    const { session } = item;
+    const state = to.is === 'persona' && session !== null ? stateOf(items, db, to.name, session, io) : 'live';
+    return { to, pushed, state };
   });
   if (done === null) {
     const session = printable(item.session ?? '');
@@ -36,15 +43,34 @@ export async function push({ words, flags }: InboxArgs, io: Io): Promise<number>
     );
     return 1;
   }
-  const { pushed, to } = done;
+  const { pushed, to, state } = done;
+  if (state === 'unknown') {
+    const whose = to.is === 'persona' ? printable(to.name) : 'everyone';
+    io.err(
+      `hivebar inbox: nobody announced session ${printable(item.session ?? '')}: the item waits for it, and goes to any session of ${whose} after a day\n`,
+    );
+  }
   if (flags.json === true) {
     const { id, dedupKey, isNew } = pushed;
     const told = { id, persona: to.is === 'persona' ? to.name : null, session: item.session, dedupKey, new: isNew };
     io.out(`${printableJson(JSON.stringify(told))}\n`);
     return isNew ? 0 : WAS_THERE;
   }
-  io.out(`${answerOf(pushed, to, item.session)}\n`);
+  const isOver = state === 'over' ? ', which is over: the next session is shown it' : '';
+  io.out(`${answerOf(pushed, to, item.session)}${isOver}\n`);
   return 0;
+}
+
+/** What became of the session that an item was just pushed for. What waits for one that is over goes to its persona. */
+function stateOf(items: Items, db: Database, persona: string, session: string, io: Io): 'live' | 'over' | 'unknown' {
+  const sessions = keptSessions(db);
+  const { config } = ownDirs({ ...io.env });
+  const named = namedSessions(sessions.all(), config).filter((one) => one.id === session && one.persona === persona);
+  if (named.length === 0) return 'unknown';
+  const isGone = (one: Session): boolean => lifeHere(one.runner) === 'gone';
+  if (!named.every((one) => one.endedAt !== null || isGone(one))) return 'live';
+  handOverEnded({ items, sessions: () => sessions, config, now: realClock.now(), isGone });
+  return 'over';
 }
 
 function answerOf({ id, isNew, dedupKey }: Pushed, to: Addressee, session: string | null): string {

@@ -1,10 +1,11 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { openItems } from '../../core/inbox/index.ts';
 import { noteWake, wakeFile } from '../../core/link/index.ts';
 import { isoOf } from '../../core/model/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
 import { type Database, openDatabase, ownDirs, realDisk } from '../../core/state/index.ts';
-import { keptWakes } from '../hook/index.ts';
+import { inboxesOf, keptWakes } from '../hook/index.ts';
 import { keptSessions, type Pane, type Session, type Sessions, startKeyOf, tmuxServerOf } from '../open/index.ts';
 import { printable, printableJson } from '../printable.ts';
 import type { Command, Io } from './command.ts';
@@ -86,7 +87,14 @@ function setWake(db: Database, persona: string, url: string | null, io: Io): voi
 
 function end(asked: Asked, io: Io): number {
   const persona = whose(asked);
-  const ended = withSessions(io, (sessions) => sessions.end(persona, asked.id ?? null, realClock.now()));
+  const { config } = ownDirs({ ...io.env });
+  const ended = withSessions(io, (sessions, db) => {
+    const over = sessions.end(persona, asked.id ?? null, realClock.now());
+    // What waits for it is for the next session of the persona.
+    if (over !== null && over.id !== null)
+      openItems({ db, clock: realClock }).endSession(inboxesOf(persona, config).name, over.id);
+    return over;
+  });
   if (ended === null) {
     const which = asked.id === undefined ? 'session that is not over' : `session ${printable(asked.id)}`;
     io.err(`hivebar session: ${printable(persona)} has no ${which}: see hivebar session list\n`);

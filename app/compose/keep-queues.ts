@@ -2,8 +2,8 @@ import type { LocalHive } from '../../core/inbox/index.ts';
 import { strayQueues, takeOverAll } from '../../core/inbox/queue/index.ts';
 import { faultOf } from '../../core/model/index.ts';
 import type { Database } from '../../core/state/index.ts';
-import { namedSessions } from '../hook/index.ts';
-import { keptSessions } from '../open/index.ts';
+import { handOverEnded, namedSessions } from '../hook/index.ts';
+import { isProcessGone, keptSessions, type Session } from '../open/index.ts';
 import type { Machine } from './machine.ts';
 
 const EVERY_MS = 5000;
@@ -42,6 +42,16 @@ export function keepQueues(
       for (const path of strayQueues(disk, state, sessions)) {
         wrong.add(`${path} holds lines of a session that nobody announced; announce it with hivebar session set`);
       }
+    } catch (error) {
+      wrong.add(faultOf(error, { is: 'machine', key: 'queue' }).explain());
+    }
+    try {
+      const isGone = ({ runner }: Session): boolean => isProcessGone(runner);
+      const ended = handOverEnded({ items: local.items, sessions: () => kept, config, now: clock.now(), isGone });
+      for (const { persona, session, count } of ended)
+        log.info(
+          `session ${session} of ${persona} is over: ${count} items for it go to the next session of ${persona}`,
+        );
     } catch (error) {
       wrong.add(faultOf(error, { is: 'machine', key: 'queue' }).explain());
     }

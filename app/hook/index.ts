@@ -1,6 +1,7 @@
 export { activityDir, activityOf, CONTINUED, noteActivity } from './activity.node.ts';
 export { noteChanged, watchChanged } from './changed.node.ts';
 export { daemonsOf, listensElsewhere } from './daemon-of.ts';
+export { type HandedOver, handOverEnded } from './ended-sessions.ts';
 export { findHookTrouble, type Tried, tryHooks } from './health.ts';
 export { type Inboxes, inboxesOf } from './inboxes.node.ts';
 export type { Installer, Looked as HookLooked, Reach as HookReach } from './install.ts';

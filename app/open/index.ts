@@ -2,7 +2,7 @@ export type { Click, Opener, Opens, OpenUrl } from './opener.ts';
 export { isOurPage, pageOpener } from './page-opener.ts';
 export { checkOpener } from './placeholders.ts';
 export type { OpenerSetting } from './plan.ts';
-export { type Life, lifeOf, startKeyOf } from './process-life.node.ts';
+export { isProcessGone, type Life, lifeOf, startKeyOf } from './process-life.node.ts';
 export { openRedirectFiles, type RedirectFiles } from './redirect-file.node.ts';
 export { type Announcement, type Pane, type Session, tmuxServerOf } from './session.ts';
 export { type SessionOpenerNeeds, sessionOpener } from './session-opener.node.ts';

@@ -15,6 +15,11 @@ export function lifeOf({ pid, startKey, lock }: Process, platform: NodeJS.Platfo
   return now === startKey ? 'live' : 'gone';
 }
 
+/** Whether the process that was announced on this machine is not there any more. */
+export function isProcessGone(announced: Process): boolean {
+  return lifeOf(announced, process.platform) === 'gone';
+}
+
 /** A server may be started again and take the session over, so the lock is asked and not the process, where it can be. */
 function lifeByLock(path: string, pid: number, platform: NodeJS.Platform): Life {
   if (platform !== 'linux') return exists(pid) ? 'unknown' : 'gone';

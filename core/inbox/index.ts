@@ -2,6 +2,7 @@ export { unreadByPriority } from './by-priority.ts';
 export { type Continuity, openContinuity, type TrackedMail } from './continuity.ts';
 export {
   type Addressee,
+  type AwaitedSession,
   ITEM_TYPES,
   type Item,
   type Items,

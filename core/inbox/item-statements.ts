@@ -1,5 +1,5 @@
 import type { Database } from '../state/index.ts';
-import type { ItemType, Listed, Origin, Priority } from './item.ts';
+import type { AwaitedSession, ItemType, Listed, Origin, Priority } from './item.ts';
 import { type Tally, tally } from './tally.ts';
 
 /** What was pushed, as the table has it; instants in milliseconds. */
@@ -123,6 +123,14 @@ export function itemStatementsOf(db: Database) {
     nextToAll: db.prepare<ItemRow>(`
       SELECT ${columns('a')} ${BROADCASTS} WHERE a.persona = ?1 AND ${pending('a')} AND a.priority BETWEEN ?3 AND ?4
       ORDER BY a.priority, a.created, a.seq LIMIT ?5`),
+    awaited: db.prepare<AwaitedSession>(`
+      SELECT persona, session, min(created) AS since FROM inbox INDEXED BY inbox_for_session
+      WHERE session IS NOT NULL AND read_at IS NULL GROUP BY persona, session`),
+    waitingFor: db.prepare<{ id: number }>(
+      'SELECT seq AS id FROM inbox WHERE persona = ? AND session = ? AND read_at IS NULL',
+    ),
+    forAnySession: db.prepare('UPDATE inbox SET session = NULL WHERE seq = ?'),
+    touch: db.prepare('UPDATE personas SET rev = (SELECT max(rev) + 1 FROM personas) WHERE name = ?'),
     noteDrain: db.prepare('UPDATE personas SET drained_at = ? WHERE name = ? AND drained_at IS NULL'),
     left: db.prepare<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 ${own('?3')} LIMIT ?4)`),
     leftToAll: db.prepare<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 ${toAll} LIMIT ?3)`),

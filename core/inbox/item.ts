@@ -89,6 +89,12 @@ export interface LeaseRequest {
   readonly forMs: number;
 }
 
+export interface AwaitedSession {
+  readonly persona: string;
+  readonly session: string;
+  readonly since: Instant;
+}
+
 export type Listed = 'pending' | 'delivered' | 'all';
 
 /** The items of the local hive. Every method throws Fault `database` or `no-space` when that fails. */
@@ -116,4 +122,8 @@ export interface Items {
   delivered(lease: Lease, shown: readonly number[]): void;
   /** Nothing was shown: all of it is pending again at once. */
   release(lease: Lease): void;
+  /** Sessions that items wait for, which are for nobody else. `since` is when the first of them was made. */
+  awaitedSessions(): readonly AwaitedSession[];
+  /** The session is over: what waits for it is for whichever session of the persona comes first. How many items those are. */
+  endSession(persona: string, session: string): number;
 }

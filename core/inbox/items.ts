@@ -170,6 +170,24 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
     },
     delivered: (lease, shown) => settle(lease, new Set(shown)),
     release: (lease) => settle(lease, new Set()),
+    awaitedSessions: () => sql.awaited.all(),
+    endSession(persona, session) {
+      const count = laterTransaction(db, () => {
+        const waiting = sql.waitingFor.all(persona, session);
+        for (const { id } of waiting) {
+          const isWhole = seals.isWhole(id); // what is damaged must not look whole because of this
+          sql.forAnySession.run(id);
+          if (isWhole) seals.seal(id);
+        }
+        if (waiting.length > 0) {
+          sql.touch.run(persona);
+          clearStamps(pendingDirOf(db.path), [persona]);
+        }
+        return waiting.length;
+      });
+      if (count > 0) changed();
+      return count;
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { queueDirectories } from '../../../core/inbox/queue/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { type Log, plainRandom, realClock, realRandom } from '../../../core/ports/index.ts';
 import { type Database, openDatabase, ownDirs, realDisk } from '../../../core/state/index.ts';
-import { followPrompts, inboxesOf, noteActivity, stamper } from '../../hook/index.ts';
+import { followPrompts, handOverEnded, inboxesOf, noteActivity, stamper } from '../../hook/index.ts';
 import { keptSessions } from '../../open/index.ts';
 import type { Io } from '../command.ts';
 import { lineOutput } from '../line-output.node.ts';
@@ -159,6 +159,7 @@ function ended(call: Call): void {
   if (turn.session === null) return;
   gatesOf(call).endSession(inboxesOf(persona, config).name, turn.session);
   keptSessions(db).end(persona, turn.session, realClock.now());
+  openItems({ db, clock: realClock }).endSession(inboxesOf(persona, config).name, turn.session);
 }
 
 async function boundary(call: Call, daemons: Daemons): Promise<void> {
@@ -177,6 +178,8 @@ async function boundary(call: Call, daemons: Daemons): Promise<void> {
   if (beginsTurn(kept.pacing, turn) && session !== null) gates.beginTurn(name, session);
   const pacing = pacedAt(kept.pacing, turn);
   const items = openItems({ db, clock: realClock });
+  const sessions = () => keptSessions(db);
+  handOverEnded({ items, sessions, config, now: realClock.now(), isGone: () => false });
   const takeOver = async (): Promise<void> => {
     const places = queueDirectories(state, keptSessions(db).all());
     if (!places.some(isThere)) return;

@@ -27,6 +27,8 @@ function itemsOf(...kept: readonly Item[]) {
   const items: Items = {
     push: unused,
     pushOwn: unused,
+    awaitedSessions: unused,
+    endSession: unused,
     list: unused,
     pending: unused,
     lease(request) {

@@ -1,0 +1,40 @@
+import type { Items } from '../../core/inbox/index.ts';
+import type { Instant } from '../../core/model/index.ts';
+import type { Session, Sessions } from '../open/index.ts';
+import { namedSessions } from './sessions-of.ts';
+
+/** An item for a session that nobody announced waits so long for it, and then goes to the persona. */
+export const UNKNOWN_SESSION_MS = 86_400_000;
+
+export interface EndedSessionsNeeds {
+  readonly items: Pick<Items, 'awaitedSessions' | 'endSession'>;
+  readonly sessions: () => Pick<Sessions, 'all'>;
+  /** The directory of the settings. */
+  readonly config: string;
+  readonly now: Instant;
+  /** Whether the process of a session that did not say its end is gone; to look may take a while. */
+  readonly isGone: (session: Session) => boolean;
+}
+
+export interface HandedOver {
+  readonly persona: string;
+  readonly session: string;
+  readonly count: number;
+}
+
+/**
+ * Gives what waits for sessions that are over to their personas, whose next session is shown it. Costs one statement while no
+ * item waits for a certain session. @throws Fault `database`
+ */
+export function handOverEnded({ items, sessions, config, now, isGone }: EndedSessionsNeeds): readonly HandedOver[] {
+  const awaited = items.awaitedSessions();
+  if (awaited.length === 0) return [];
+  const known = namedSessions(sessions().all(), config);
+  return awaited.flatMap(({ persona, session, since }): HandedOver[] => {
+    const named = known.filter((one) => one.id === session && one.persona === persona);
+    const isOver =
+      named.length === 0 ? now - since > UNKNOWN_SESSION_MS : named.every((one) => one.endedAt !== null || isGone(one));
+    const count = isOver ? items.endSession(persona, session) : 0;
+    return count === 0 ? [] : [{ persona, session, count }];
+  });
+}
