@@ -8,7 +8,9 @@ import { type Database, openDatabase, ownDirs, realDisk } from '../../core/state
 import { inboxesOf, keptWakes } from '../hook/index.ts';
 import { keptSessions, type Pane, type Session, type Sessions, startKeyOf, tmuxServerOf } from '../open/index.ts';
 import { printable, printableJson } from '../printable.ts';
+import { findThread } from './codex-env.ts';
 import type { Command, Io } from './command.ts';
+import { findHome, findLock } from './harness-home.node.ts';
 import { usage } from './outcome.ts';
 import { lifeHere, surroundings } from './session-surroundings.node.ts';
 import { stderrLog } from './stderr-log.ts';
@@ -20,7 +22,7 @@ export const command: Command = {
     'Says who works where, so that a click on a persona opens its session. The last 10 sessions of a persona are kept.',
     '',
     'set PERSONA   this session is now the newest; what is not given comes from where the command runs',
-    '  --id ID           the name by which the agent program knows the session',
+    '  --id ID           the name by which the agent program knows the session (default: CODEX_THREAD_ID)',
     '  --cwd DIR         where it works (default: the current folder)',
     '  --tmux-pane %N    its pane on the tmux server named in TMUX (default: TMUX_PANE)',
     '  --pid PID         the process that is the session (default: the one that runs this command)',
@@ -59,21 +61,24 @@ function set(asked: Asked, io: Io): number {
   const startKey = startKeyOf(pid, platform);
   if (startKey === null && lifeHere({ pid, startKey }) === 'gone')
     throw usage(new Error(`--pid ${pid}: there is no such process`));
+  const id = asked.id ?? findThread(io.env);
+  // A command that Codex runs ends, and so does its shell: the thread tells whether the session lives.
+  const codex = id === null ? null : findHome('codex', io.env);
+  const lock = id === null || codex === null ? null : findLock(codex, id);
   const announcement = {
     persona,
-    id: asked.id ?? null,
+    id,
     cwd: resolve(cwd, asked.cwd ?? ''),
     pane: paneOf(asked['tmux-pane'], io.env),
-    runner: { pid, startKey },
+    runner: { pid, startKey, lock },
+    harness: lock === null || codex === null ? null : { name: 'codex', home: codex },
     resume: asked.resume.length === 0 ? null : asked.resume,
   };
   withSessions(io, (sessions, db) => {
     if (asked.wake !== undefined) setWake(db, persona, asked.wake === '' ? null : asked.wake, io);
     sessions.set(announcement, realClock.now());
   });
-  io.out(
-    `${printable(persona)}: session${asked.id === undefined ? '' : ` ${printable(asked.id)}`} in ${printable(announcement.cwd)}\n`,
-  );
+  io.out(`${printable(persona)}: session${id === null ? '' : ` ${printable(id)}`} in ${printable(announcement.cwd)}\n`);
   return 0;
 }
 

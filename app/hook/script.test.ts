@@ -60,6 +60,15 @@ for (const shell of SHELLS) {
     assert.equal(h.activity('ada'), '');
   });
 
+  test(`C2 ${name}: while an agent asks its person for something the program is asked, which knows whose question it is`, () => {
+    using h = hookShell();
+    h.stamp('ada', { quiet: ['PostToolUse', 'Stop'] });
+    mkdirSync(h.state.at('run/prompts/ada'), { recursive: true });
+    assert.ok(isAsked(hook(h, 'ada', 'PostToolUse')));
+    rmSync(h.state.at('run/prompts/ada'), { recursive: true });
+    assert.deepEqual(hook(h, 'ada', 'PostToolUse'), passed);
+  });
+
   test(`${name}: given a stamp that is quiet at this moment, nothing is started and the moment is noted`, () => {
     using h = hookShell();
     h.stamp('ada', { quiet: ['PostToolUse', 'Stop'] });

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
+import { FLOCK_HOLDER, NO_PYTHON } from '../kit/flock-holder.ts';
 import { type Called, type HookMachine, hookMachine } from '../kit/hook-call.ts';
+import { needs } from '../kit/require.ts';
 
 const ADA = { persona: 'ada' } as const;
 /** A second for the hook, the rest for the start of node on a busy machine. */
@@ -555,6 +559,24 @@ describe('Codex runs the hooks of all threads in one server', () => {
     assert.match(drained.stdout, /for cy/);
     assert.doesNotMatch(drained.stdout, /secret/);
     assert.equal(pending(m), 1);
+  });
+
+  test('C9 an agent that announces itself in a thread is known by the thread, and lives as long as that is locked', async (t) => {
+    if (process.platform !== 'linux' || needs(t, NO_PYTHON)) return;
+    using m = hookMachine();
+    mkdirSync(m.home.at('codex/thread-writer-locks'), { recursive: true });
+    const lock = m.home.write('codex/thread-writer-locks/t2.lock', '');
+    const env = { ...second.env, CODEX_THREAD_ID: 't2', CODEX_HOME: m.home.at('codex') };
+    const said = await m.hivebar(['session', 'set', 'cy'], '', { ...second, env });
+    assert.equal(said.code, 0, said.stderr);
+    const stateOfIt = async () =>
+      (await sessionsOf(m)).map(({ persona, id, tmux, state }) => [persona, id, tmux, state]);
+    assert.deepEqual(await stateOfIt(), [['cy', 't2', null, 'gone']]);
+    const holder = spawn('python3', ['-c', FLOCK_HOLDER, lock]);
+    await once(holder.stdout, 'data');
+    assert.deepEqual(await stateOfIt(), [['cy', 't2', null, 'live']]);
+    holder.stdin.end();
+    await once(holder, 'exit');
   });
 
   test('one that no server runs is whom its environment names', async () => {

@@ -1,0 +1,165 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A part of an answer of the model. */
+export type Block = { readonly text: string } | { readonly tool: string; readonly input: object };
+
+/** A request to the model, as far as an answer hangs on it. */
+export interface Ask {
+  /** All that came since the model said something. */
+  readonly fresh: string;
+  /** What the conversation began with. */
+  readonly first: string;
+  readonly tools: readonly string[];
+}
+
+export interface ModelServer extends AsyncDisposable {
+  readonly url: string;
+  readonly asks: readonly Ask[];
+}
+
+/**
+ * A model that says what a test wants, on loopback: the messages API of Anthropic and the responses API of OpenAI, as a stream.
+ * @param answer null: it says `ok`
+ */
+export async function modelServer(answer: (ask: Ask) => readonly Block[] | null): Promise<ModelServer> {
+  const asks: Ask[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const path = (request.url ?? '').split('?')[0] ?? '';
+      const body = chunks.length === 0 ? {} : (JSON.parse(Buffer.concat(chunks).toString('utf8')) as Body);
+      if (path.endsWith('/count_tokens')) return json(response, { input_tokens: 10 });
+      const isAnthropic = path.endsWith('/messages');
+      if (!isAnthropic && !path.endsWith('/responses')) return json(response, { object: 'list', data: [], models: [] });
+      const ask = askIn(body, (isAnthropic ? body.messages : body.input) ?? []);
+      // What has no tools is a title or a summary, and no turn of the agent.
+      if (ask.tools.length > 0) asks.push(ask);
+      const blocks = (ask.tools.length === 0 ? null : answer(ask)) ?? [{ text: 'ok' }];
+      if (isAnthropic) sayAnthropic(response, body.model ?? 'm', blocks, asks.length);
+      else sayOpenAi(response, body.model ?? 'm', blocks, asks.length);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asks,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+interface Part {
+  readonly role?: string;
+  readonly type?: string;
+  readonly text?: string;
+  readonly content?: Content;
+  readonly output?: Content;
+}
+type Content = string | readonly Part[];
+interface Body {
+  readonly model?: string;
+  readonly tools?: readonly { readonly name?: string; readonly type?: string }[];
+  readonly messages?: readonly Part[];
+  readonly input?: readonly Part[];
+}
+
+const BY_MODEL: ReadonlySet<string | undefined> = new Set(['function_call', 'custom_tool_call', 'reasoning']);
+
+function askIn(body: Body, parts: readonly Part[]): Ask {
+  const said = parts.findLastIndex((part) => part.role === 'assistant' || BY_MODEL.has(part.type));
+  const first = parts.find((part) => part.role === 'user');
+  return {
+    fresh: parts
+      .slice(said + 1)
+      .map(textIn)
+      .join('\n'),
+    first: first === undefined ? '' : textIn(first),
+    tools: (body.tools ?? []).map(({ name, type }) => name ?? type ?? ''),
+  };
+}
+
+function textIn({ text, content, output }: Part): string {
+  if (text !== undefined) return text;
+  const inner = content ?? output ?? '';
+  return typeof inner === 'string' ? inner : inner.map(textIn).join('\n');
+}
+
+function json(response: ServerResponse, value: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+function stream(response: ServerResponse, events: readonly (readonly [type: string, data: object])[]): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const [type, data] of events) response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
+  response.end();
+}
+
+function sayAnthropic(response: ServerResponse, model: string, blocks: readonly Block[], n: number): void {
+  const stop_reason = blocks.some((block) => 'tool' in block) ? 'tool_use' : 'end_turn';
+  const usage = { input_tokens: 10, output_tokens: 1 };
+  const message = {
+    id: `msg_${n}`,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage,
+  };
+  stream(response, [
+    ['message_start', { message }],
+    ...blocks.flatMap((block, index): (readonly [string, object])[] => {
+      const isTool = 'tool' in block;
+      const empty = isTool
+        ? { type: 'tool_use', id: `toolu_${n}_${index}`, name: block.tool, input: {} }
+        : { type: 'text', text: '' };
+      const delta = isTool
+        ? { type: 'input_json_delta', partial_json: JSON.stringify(block.input) }
+        : { type: 'text_delta', text: block.text };
+      return [
+        ['content_block_start', { index, content_block: empty }],
+        ['content_block_delta', { index, delta }],
+        ['content_block_stop', { index }],
+      ];
+    }),
+    ['message_delta', { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 5 } }],
+    ['message_stop', {}],
+  ]);
+}
+
+function sayOpenAi(response: ServerResponse, model: string, blocks: readonly Block[], n: number): void {
+  const output = blocks.map((block, at) =>
+    'tool' in block
+      ? {
+          type: 'function_call',
+          id: `fc_${n}_${at}`,
+          call_id: `call_${n}_${at}`,
+          name: block.tool,
+          arguments: JSON.stringify(block.input),
+          status: 'completed',
+        }
+      : {
+          type: 'message',
+          id: `msg_${n}_${at}`,
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_text', text: block.text, annotations: [] }],
+        },
+  );
+  const none = { input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } };
+  const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15, ...none };
+  const whole = { id: `resp_${n}`, object: 'response', created_at: 1, model, status: 'completed', output, usage };
+  stream(response, [
+    ['response.created', { response: { ...whole, status: 'in_progress', output: [], usage: null } }],
+    ...output.flatMap((item, output_index): (readonly [string, object])[] => [
+      ['response.output_item.added', { output_index, item: { ...item, status: 'in_progress' } }],
+      ['response.output_item.done', { output_index, item }],
+    ]),
+    ['response.completed', { response: whole }],
+  ]);
+}

@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createNudger, type Nudging } from '../../app/hook/index.ts';
+import { openItems } from '../../core/inbox/index.ts';
+import { realClock, realSpawn, silentLog } from '../../core/ports/index.ts';
+import { openDatabase, realDisk } from '../../core/state/index.ts';
+import type { TrayHome } from './tray-process.ts';
+
+/** The nudger of the tray process over its real state, looked with by hand: so a test knows that it looked. */
+export interface NudgerOf extends Disposable {
+  look(persona: string): Promise<Nudging>;
+  /** What the one Claude Code of this home says of itself. */
+  stateOfAgent(): string;
+}
+
+export function nudgerOf(home: TrayHome, env: Readonly<Record<string, string | undefined>>): NudgerOf {
+  const db = openDatabase(home.at('hivebar.sqlite'));
+  const nudger = createNudger({
+    ...{
+      db,
+      items: openItems({ db, clock: realClock }),
+      disk: realDisk(silentLog),
+      clock: realClock,
+      spawn: realSpawn,
+    },
+    dirs: { state: home.dir, run: home.at('run'), config: home.dir },
+    ...{ env: { ...env, HIVEBAR_HOME: home.dir }, os: process.platform, stop: AbortSignal.any([]) },
+    ways: { tmux: true, codexQueue: true },
+  });
+  return {
+    look: (persona) => nudger.look(persona),
+    stateOfAgent() {
+      const folder = join(home.home, '.claude', 'sessions');
+      const [name = ''] = readdirSync(folder).filter((one) => one.endsWith('.json'));
+      try {
+        return String((JSON.parse(readFileSync(join(folder, name), 'utf8')) as { status?: unknown }).status);
+      } catch {
+        return ''; // it is being written
+      }
+    },
+    [Symbol.dispose]: () => db[Symbol.dispose](),
+  };
+}
