@@ -8,6 +8,7 @@ import { answerProblem, tokenNeeded, unauthorized } from './answer.ts';
 import { apiRoutes, REVALIDATE } from './api-routes.ts';
 import { createBudget } from './budget.ts';
 import { callersBy } from './callers.ts';
+import { isOtherUser } from './connection-table.node.ts';
 import { currentStatus, matches } from './current.ts';
 import { decisionRoutes } from './decision-routes.ts';
 import { eventPages, MAX_HOLDS } from './event-pages.ts';
@@ -20,7 +21,6 @@ import { followLoops } from './loops.ts';
 import { metricsRoute } from './metrics-route.node.ts';
 import type { OnceCodes } from './once.ts';
 import { openapiRoute } from './openapi-route.node.ts';
-import { isOtherUser } from './peer-user.node.ts';
 import { problemOf, Refusal } from './problem.ts';
 import { projectRoutes } from './project-routes.ts';
 import type { StatusOptions } from './server.node.ts';
@@ -30,6 +30,7 @@ import { createStream } from './stream.ts';
 import { streamRoute } from './stream-route.node.ts';
 import { rightsBy } from './token.ts';
 import { tokenRoute } from './token-route.ts';
+import { watchUnread } from './unread-readers.node.ts';
 
 export interface StatusApp {
   /** `METHOD /path/:param`. */
@@ -170,7 +171,8 @@ export async function createApp(
   }
   healthRoutes(app, { who: { name: 'hivebar', version, ...options.instance }, loops, maySee });
   apiRoutes(app, current, pages, signalOf);
-  streamRoute(app, stream);
+  const unread = watchUnread(clock);
+  streamRoute(app, stream, unread);
   metricsRoute(app, {
     status: () => current().wire,
     loops,
@@ -200,6 +202,7 @@ export async function createApp(
     close: async () => {
       for (const hold of holds) hold.abort();
       stream[Symbol.dispose]();
+      unread[Symbol.dispose]();
       sessions[Symbol.dispose]();
       loops[Symbol.dispose]();
       await app.close();

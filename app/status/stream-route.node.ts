@@ -3,12 +3,13 @@ import { createBudget, formatTaken } from './budget.ts';
 import { Refusal } from './problem.ts';
 import { streamQuery } from './queries.ts';
 import type { Stream } from './stream.ts';
+import type { UnreadReaders } from './unread-readers.node.ts';
 
 /** More readers of one class than this are sent away, so that idle streams cannot use up the process. */
 const MAX_READERS = 200;
 
 /** `GET /api/v1/stream`, from now on, or from after the event named by `Last-Event-ID` or `?since=` (empty: all that is kept). */
-export function streamRoute(app: FastifyInstance, stream: Stream): void {
+export function streamRoute(app: FastifyInstance, stream: Stream, unread: UnreadReaders): void {
   const budget = createBudget(MAX_READERS);
   app.get('/api/v1/stream', { exposeHeadRoute: false }, async (request, reply) => {
     const header = request.headers['last-event-id'];
@@ -25,10 +26,12 @@ export function streamRoute(app: FastifyInstance, stream: Stream): void {
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
     const outlet = { write: (text: string) => response.write(text), drop: () => void response.destroy() };
     const reader = stream.join(outlet, start, request.right);
+    const look = unread.add(request.raw.socket, outlet.drop);
     response.on('drain', () => reader.drained());
     // 'close' comes for every end: the reader left, was dropped, or never read a byte
     response.once('close', () => {
       place[Symbol.dispose]();
+      look[Symbol.dispose]();
       reader[Symbol.dispose]();
     });
     response.on('error', () => {}); // a write after the reader left; 'close' follows and says all there is to say

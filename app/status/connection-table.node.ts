@@ -9,6 +9,14 @@ export interface Ends {
 
 /** Tables of all connections of this network namespace; a system without IPv6 lacks the second. */
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
+/** What the system knows of one end of a connection. */
+export interface Row {
+  /** Whose it is. */
+  readonly uid: number;
+  /** Bytes that have arrived there and that nobody has read. */
+  readonly unread: number;
+}
+
 /** A table that changes while it is read may leave a row out. */
 const TRIES = 3;
 
@@ -21,12 +29,27 @@ export function isOtherUser(socket: Socket): boolean {
   const ends = process.platform === 'linux' && uid !== undefined ? findEnds(socket) : null;
   if (ends === null) return false;
   for (let tries = 1; ; tries += 1) {
-    const tables = TABLES.map(readTable);
-    const peer = findUid(tables, { local: ends.remote, remote: ends.local });
-    if (peer !== null) return peer !== uid;
+    const tables = readTables();
+    const peer = findRow(tables, reverse(ends));
+    if (peer !== null) return peer.uid !== uid;
     // Where the table lacks our own end too, it tells nothing here. Else the far end has closed, or left no trace.
-    if (tries === TRIES) return findUid(tables, ends) === uid;
+    if (tries === TRIES) return findRow(tables, ends)?.uid === uid;
   }
+}
+
+/** Bytes that the far end of a connection from this machine has not read; null where the system does not tell. */
+export function countUnread(tables: readonly string[], socket: Socket): number | null {
+  const ends = findEnds(socket);
+  return ends === null ? null : (findRow(tables, reverse(ends))?.unread ?? null);
+}
+
+/** The tables of all connections, empty where the system has none. */
+export function readTables(): readonly string[] {
+  return process.platform === 'linux' ? TABLES.map(readTable) : [];
+}
+
+function reverse({ local, remote }: Ends): Ends {
+  return { local: remote, remote: local };
 }
 
 function findEnds({ localAddress, localPort, remoteAddress, remotePort }: Socket): Ends | null {
@@ -46,15 +69,16 @@ function readTable(path: string): string {
   }
 }
 
-/** The user of the socket with these ends; null: no row has them. Tables as in `/proc/net/tcp` and `/proc/net/tcp6`. */
-export function findUid(tables: readonly string[], { local, remote }: Ends): number | null {
+/** The socket with these ends; null: no row has them. Tables as in `/proc/net/tcp` and `/proc/net/tcp6`. */
+export function findRow(tables: readonly string[], { local, remote }: Ends): Row | null {
   const ports = `${formatPort(local.port)} `;
   for (const table of tables) {
     for (const row of table.split('\n')) {
       if (!row.includes(ports)) continue;
       // sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode
-      const [, ourEnd = '', farEnd = '', , , , , uid = ''] = row.trim().split(/\s+/);
-      if (isEnd(ourEnd, local) && isEnd(farEnd, remote)) return Number(uid);
+      const [, ourEnd = '', farEnd = '', , queues = '', , , uid = ''] = row.trim().split(/\s+/);
+      if (isEnd(ourEnd, local) && isEnd(farEnd, remote))
+        return { uid: Number(uid), unread: Number.parseInt(queues.split(':')[1] ?? '', 16) };
     }
   }
   return null;

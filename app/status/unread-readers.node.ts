@@ -1,0 +1,55 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../../core/ports/index.ts';
+import { countUnread, readTables } from './connection-table.node.ts';
+
+/** Readers of streams, of which some do not read. */
+export interface UnreadReaders extends Disposable {
+  /** `drop` is called when its client leaves what it was sent unread. Dispose when it has gone. */
+  add(socket: Socket, drop: () => void): Disposable;
+}
+
+const LOOK_EVERY_MS = 10_000;
+/** Looks at which something was unread, and never less than the time before: half a minute without a byte read. */
+const MOST_LOOKS = 4;
+
+interface Reader {
+  readonly socket: Socket;
+  readonly drop: () => void;
+  /** Of the look before. */
+  unread: number;
+  looks: number;
+}
+
+/**
+ * Finds readers that hold a place and read nothing. A write succeeds for as long as the system has room for it, which is
+ * megabytes, so a quiet stream never tells. On Linux `/proc/net/tcp` does: both ends of a connection are on this machine.
+ * A reader that is dropped comes back with its Last-Event-ID and has lost nothing.
+ */
+export function watchUnread(clock: Clock): UnreadReaders {
+  const readers = new Set<Reader>();
+  let timer: Disposable | null = null;
+
+  const look = (): void => {
+    timer = readers.size === 0 ? null : clock.after(LOOK_EVERY_MS, look);
+    if (readers.size === 0) return;
+    const tables = readTables();
+    for (const reader of readers) {
+      const unread = countUnread(tables, reader.socket) ?? 0;
+      reader.looks = unread > 0 && unread >= reader.unread ? reader.looks + 1 : 0;
+      reader.unread = unread;
+      if (reader.looks >= MOST_LOOKS) reader.drop();
+    }
+  };
+  return {
+    add: (socket, drop) => {
+      const reader: Reader = { socket, drop, unread: 0, looks: 0 };
+      readers.add(reader);
+      timer ??= clock.after(LOOK_EVERY_MS, look);
+      return { [Symbol.dispose]: () => void readers.delete(reader) };
+    },
+    [Symbol.dispose]: () => {
+      timer?.[Symbol.dispose]();
+      readers.clear();
+    },
+  };
+}
