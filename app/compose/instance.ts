@@ -56,14 +56,25 @@ export function claimInstance(run: string, machine: Machine): Claim {
   else if (disk.files.lstat(path) !== null) log.info(`taking over ${path}, which is not readable as ours`);
 
   const id = random.hex(16);
-  const token = random.hex(32);
   const startedAt = machine.clock.now();
   const names = ['token', FILE, 'port'];
-  const write = (name: string, text: string): void => writeAtomically(disk, random, join(run, name), text);
+  /** On a full disk it goes without: whoever asks by the socket finds us, and the next `publish` writes what is missing. */
+  const write = (name: string, text: string): boolean => {
+    try {
+      writeAtomically(disk, random, join(run, name), text);
+      return true;
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'no-space') throw error;
+      log.warn(`${join(run, name)} cannot be written: ${error.explain()}`);
+      return false;
+    }
+  };
   const say = (port: number | null): void =>
-    write(FILE, `${JSON.stringify({ id, pid: machine.pid, startedAt, port })}\n`);
+    void write(FILE, `${JSON.stringify({ id, pid: machine.pid, startedAt, port })}\n`);
   remove(machine, join(run, 'port')); // of a dead one: who finds a port file finds us behind it
-  write('token', `${token}\n`);
+  const fresh = random.hex(32);
+  // One that is there is what clients read: better it is good than that none is.
+  const token = write('token', `${fresh}\n`) ? fresh : (tokenIn(machine, join(run, 'token')) ?? fresh);
   say(null);
   return {
     is: 'ours',
@@ -71,6 +82,7 @@ export function claimInstance(run: string, machine: Machine): Claim {
       id,
       token,
       publish(port) {
+        if (tokenIn(machine, join(run, 'token')) !== token) write('token', `${token}\n`);
         write('port', `${port}\n`);
         say(port);
       },
@@ -80,6 +92,13 @@ export function claimInstance(run: string, machine: Machine): Claim {
       },
     },
   };
+}
+
+function tokenIn({ disk }: Machine, path: string): string | null {
+  const text = Buffer.from(readPrivate(disk, path, MOST_BYTES) ?? [])
+    .toString('utf8')
+    .trim();
+  return /^[0-9a-f]{64}$/.test(text) ? text : null;
 }
 
 function readRunning({ disk }: Machine, path: string): Running | null {

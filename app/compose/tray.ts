@@ -3,7 +3,7 @@ import { createBoard } from '../../core/board/index.ts';
 import { openHistory } from '../../core/history/index.ts';
 import type { Decisions } from '../../core/inbox/decisions/index.ts';
 import { type LocalHive, openLocalHive, sealAll } from '../../core/inbox/index.ts';
-import { installedDaemons, ownDaemonPlaces } from '../../core/link/index.ts';
+import { type DaemonName, installedDaemons, ownDaemonPlaces } from '../../core/link/index.ts';
 import { Fault, faultOf } from '../../core/model/index.ts';
 import { eventFilePath, type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
 import type { Messages } from '../../core/sources/index.ts';
@@ -13,6 +13,7 @@ import {
   openDatabase,
   openRetentionClock,
   type RetentionClock,
+  refuseWrites,
   stemOf,
 } from '../../core/state/index.ts';
 import { watchGaps } from '../../core/watch/index.ts';
@@ -29,10 +30,11 @@ import { catchUpAfterGaps } from './catch-up.ts';
 import { gardenOf } from './garden.ts';
 import { greet } from './greeting.ts';
 import { hivesOf, localIdOf, primaryOf, type WatchedHive, withoutToken } from './hives.ts';
-import { claimInstance, type Running } from './instance.ts';
+import { claimInstance, type Instance, type Running } from './instance.ts';
 import { keepActs } from './keep-acts.ts';
 import { keepDaemons } from './keep-daemons.ts';
 import { keepDecisions } from './keep-decisions.ts';
+import { diskFault, keepDisk } from './keep-disk.ts';
 import { keepInstalled } from './keep-installed.ts';
 import { keepNudges, nudgeWays } from './keep-nudges.ts';
 import { keepProjects } from './keep-projects.ts';
@@ -40,6 +42,7 @@ import { keepQueues } from './keep-queues.ts';
 import { keepStamps } from './keep-stamps.ts';
 import { keepUpstream } from './keep-upstream.ts';
 import type { Machine } from './machine.ts';
+import { copyToAnotherDisk } from './memory-copy.node.ts';
 import { prismOf } from './prism.ts';
 import { prismPlaces } from './prism-places.node.ts';
 import { keepQuietHours } from './quiet-hours.ts';
@@ -75,28 +78,75 @@ const DAMAGED = { is: 'machine', key: 'damaged-messages' } as const;
 /** How often the clock that deletes is written down. */
 const RETENTION_BEAT_MS = 600_000;
 const DAY_MS = 86_400_000;
+const NO_COPY_MS = 2000;
+/** So long the end of the trouble is shown before everything begins anew. */
+const TELLS_MS = 1500;
 
 /**
  * The tray process: every hive watched, one board, all surfaces. Runs until it is asked to stop.
  * @throws Fault for what keeps it from starting: settings, database, port
  */
 export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Promise<TrayEnd> {
-  const { disk, clock, random, log } = machine;
-  for (const dir of [dirs.state, dirs.config]) ensurePrivateDir(disk, dir);
+  for (const dir of [dirs.state, dirs.config]) ensurePrivateDir(machine.disk, dir);
   const claim = claimInstance(dirs.run, machine);
   if (claim.is === 'taken') return claim;
   using instance = claim.instance;
+  for (;;) {
+    const fault = diskFault(machine, dirs.state);
+    const isFull = fault?.code === 'no-space';
+    const end = isFull
+      ? await runReadOnly(plan, dirs, machine, instance, fault)
+      : await run(plan, dirs, machine, instance);
+    if (end === 'stopped') return { is: 'stopped' };
+  }
+}
+
+/** While nothing can be written: what was is shown, nothing is taken, and it ends as soon as there is room. */
+async function runReadOnly(
+  plan: TrayPlan,
+  dirs: Dirs,
+  machine: Machine,
+  instance: Instance,
+  fault: Fault,
+): Promise<'stopped' | 'space'> {
+  const { clock, log, stop } = machine;
+  log.error(`hivebar starts read-only: ${fault.explain()}`);
+  using copy = copyToAnotherDisk(dirs.state, [DATABASE, `${DATABASE}-wal`, JOURNAL]);
+  if (copy !== null) return await run(plan, dirs, machine, instance, { state: copy.directory, fault });
+  log.error('there is no other disk to read a copy from: it waits until there is room');
+  while (!stop.aborted && diskFault(machine, dirs.state) !== null) await clock.sleep(NO_COPY_MS, stop);
+  return stop.aborted ? 'stopped' : 'space';
+}
+
+/** A copy of the state that is read in its place, and why. */
+interface ReadOnly {
+  readonly state: string;
+  readonly fault: Fault;
+}
+
+async function run(
+  plan: TrayPlan,
+  real: Dirs,
+  machine: Machine,
+  instance: Instance,
+  readOnly: ReadOnly | null = null,
+): Promise<'stopped' | 'space'> {
+  const { disk, clock, random, log } = machine;
+  const dirs: Dirs = readOnly === null ? real : { ...real, state: readOnly.state };
   const file = openSettings(dirs.config);
-  const settings = settingsOf(file.settings, plan);
-  using db = openDatabase(join(dirs.state, DATABASE));
-  const retention = openRetentionClock(db, clock);
+  const given = settingsOf(file.settings, plan);
+  const settings = readOnly === null ? given : onlyOwnHive(given);
+  using truth = openDatabase(join(dirs.state, DATABASE));
+  // What the outbox of a copy takes is its own; all else would be taken from a person or an agent, and lost.
+  using db = readOnly === null ? truth : refuseWrites(openDatabase(join(dirs.state, DATABASE)), readOnly.fault);
+  const retention = openRetentionClock(truth, clock);
   const board = createBoard(log, (run) => void clock.after(FOLD_AFTER_MS, run));
   const onDamaged = (count: number): void => {
     const fault = new Fault('store-damaged', `${count} messages in ${db.path} are damaged`, DAMAGED);
     board.put({ is: 'machine', at: clock.now(), key: DAMAGED.key, fault });
   };
   using local = openLocalHive({ db, clock, log, contentChars: settings.contentChars, onDamaged });
-  sealAll(db);
+  if (readOnly === null) sealAll(db);
   using history = openHistory({
     path: join(dirs.state, HISTORY),
     files: disk.files,
@@ -108,7 +158,7 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   using _remembers = board.facts(history.hear);
   const directory = join(dirs.state, 'events');
   using outbox = openOutbox<Kept>({
-    db,
+    db: truth,
     disk,
     clock,
     clocks: machine.clocks,
@@ -128,21 +178,23 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   if (machine.stop.aborted) stop.abort();
   machine.stop.addEventListener('abort', () => stop.abort(), { once: true });
   const { primary, isFirstRun } = await primaryOf(file, stopping);
-  if (isFirstRun && primary.is === 'local') await greet(local, (id) => eventFilePath(directory, stemOf(id)));
-  const run = random.hex(8);
+  if (isFirstRun && primary.is === 'local' && readOnly === null)
+    await greet(local, (id) => eventFilePath(directory, stemOf(id)));
+  const runId = random.hex(8);
   using wakefulness = watchGaps(clock);
   const { settling } = wakefulness;
   const garden = gardenOf(settings, withoutToken(stopping));
   const prism = prismOf(join(dirs.state, 'daemons'), prismPlaces(machine.env), stopping, board.put, local.hints);
-  const hives = [...hivesOf(primary, settings, local, stopping), ...(garden === null ? [] : [garden.hive]), prism.hive];
+  const all = [...hivesOf(primary, settings, local, stopping), ...(garden === null ? [] : [garden.hive]), prism.hive];
+  const hives = readOnly === null ? all : all.filter(({ isLocal }) => isLocal);
   const ownHive = hives.find(({ isLocal }) => isLocal);
-  if (ownHive !== undefined) {
+  if (ownHive !== undefined && readOnly === null) {
     const { contentChars } = settings;
     reconcileStore({ db, local, hive: ownHive, outbox, state: dirs.state, contentChars, machine: stopping });
   }
   const kept = outbox.allKept();
   const watch = (hive: WatchedHive, its: Machine, known: ReadonlyMap<string, Kept>): TrayWatches =>
-    trayWatches({ hive, settings, outbox, directory, kept: known, board, machine: its, run, settling });
+    trayWatches({ hive, settings, outbox, directory, kept: known, board, machine: its, run: runId, settling });
   const watches = hives.map((hive) => watch(hive, stopping, kept));
   const ofHives = [...watches];
   const projects = keepProjects(
@@ -166,9 +218,10 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     throw new Fault('usage', 'hivebar is still starting: try again in a moment', { is: 'machine', key: 'action' });
   };
   using asked = keepDecisions({ db, local, state: dirs.state, board, idOf: localIdOf(hives) }, stopping);
-  using _queues = keepQueues({ db, local, state: dirs.state, config: dirs.config }, stopping);
-  using _stamps = keepStamps(db, dirs, stopping);
-  using _nudges = keepNudges({ db, local, dirs, ways: nudgeWays(settings) }, stopping);
+  const isWhole = readOnly === null;
+  using _queues = isWhole ? keepQueues({ db, local, state: dirs.state, config: dirs.config }, stopping) : null;
+  using _stamps = isWhole ? keepStamps(db, dirs, stopping) : null;
+  using _nudges = isWhole ? keepNudges({ db, local, dirs, ways: nudgeWays(settings) }, stopping) : null;
   using upstream = keepUpstream({ db, local, dirs }, stopping);
   const hiveChanged = (): void => {
     local.changedElsewhere();
@@ -214,7 +267,10 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   };
   const actions = createActions(house, clock);
 
+  let hasRoom = false;
   using early = toldEarly(board);
+  const fits = readOnly === null ? {} : { fits: () => void leaveReadOnly() };
+  using _disk = keepDisk({ state: real.state, board, ...fits }, stopping);
   const watching = Promise.all([...ofHives, projects].map((each) => each.run()));
   watching.catch(() => stop.abort());
   try {
@@ -256,44 +312,53 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
     });
     surfaces = started;
     void tellAutostart();
-    using _installed = keepInstalled(
-      {
-        ...{ hooks: hookInstaller(machine.env), login, put: board.put },
-        daemons: () =>
-          installedDaemons(disk, join(dirs.state, 'daemons')).flatMap((one) =>
-            one.is === 'bad' || one.config.owner !== 'launcher'
-              ? []
-              : {
-                  name: one.name,
-                  service: daemonService(
-                    withoutToken(machine),
-                    one.config,
-                    ownDaemonPlaces(one.config, machine.env).dir,
-                  ),
-                },
-          ),
-      },
-      stopping,
-    );
+    using _installed = isWhole
+      ? keepInstalled(
+          {
+            ...{ hooks: hookInstaller(machine.env), login, put: board.put },
+            daemons: () =>
+              installedDaemons(disk, join(dirs.state, 'daemons')).flatMap((one) =>
+                one.is === 'bad' || one.config.owner !== 'launcher'
+                  ? []
+                  : {
+                      name: one.name,
+                      service: daemonService(
+                        withoutToken(machine),
+                        one.config,
+                        ownDaemonPlaces(one.config, machine.env).dir,
+                      ),
+                    },
+              ),
+          },
+          stopping,
+        )
+      : null;
     if (plan.open)
       await actions
         .get('page')
         ?.run({}, stopping.stop)
         .catch((error: unknown) => log.warn(String(error)));
-    await using _daemons = keepDaemons(
-      { directory: join(dirs.state, 'daemons'), placesOf: (daemon) => ownDaemonPlaces(daemon, machine.env) },
-      withoutToken(stopping),
-    );
-    await using _relay = await keepRelay({ settings, db, local, board, wakefulness }, stopping);
+    const placesOf = (daemon: DaemonName) => ownDaemonPlaces(daemon, machine.env);
+    const daemons = { directory: join(dirs.state, 'daemons'), placesOf };
+    await using _daemons = isWhole ? keepDaemons(daemons, withoutToken(stopping)) : null;
+    await using _relay = isWhole ? await keepRelay({ settings, db, local, board, wakefulness }, stopping) : null;
     using _poke = machine.onPoke(() => house.poll(null));
     using _rest = resting(outbox, stopping);
-    using _reaper = reaping(local, asked.decisions, retention, settings, stopping);
+    using _reaper = isWhole ? reaping(local, asked.decisions, retention, settings, stopping) : null;
     await until(stopping.stop);
   } finally {
     stop.abort();
     await watching;
   }
-  return { is: 'stopped' };
+  return hasRoom && !machine.stop.aborted ? 'space' : 'stopped';
+
+  /** Once it was said that the trouble is over. */
+  async function leaveReadOnly(): Promise<void> {
+    if (hasRoom) return;
+    hasRoom = true;
+    await clock.sleep(TELLS_MS, stop.signal);
+    stop.abort();
+  }
 
   /** Asked of the system, which may take its time. */
   async function tellAutostart(): Promise<void> {
@@ -305,6 +370,11 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
       );
     }
   }
+}
+
+/** Others go on when there is room: what they told meanwhile could not be kept. */
+function onlyOwnHive({ nats: _, ...settings }: Settings): Settings {
+  return { ...settings, hives: [], garden: { is: 'off' }, brainclaw: { is: 'off' } };
 }
 
 function resting(outbox: Outbox<Kept>, { clock, atRest }: Machine): Disposable {

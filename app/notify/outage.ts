@@ -56,7 +56,8 @@ export function source(draft: Draft, fact: Extract<Fact, { is: 'source' }>): voi
     return;
   }
   for (const told of Object.values(draft.state.announced)) {
-    if (told.cause.scope === 'source' && told.cause.source === fact.source && told.personas.length === 0) {
+    const isAlone = told.cause.scope === 'source' || fact.source === `machine:${told.cause.key}`;
+    if (isAlone && told.cause.source === fact.source && told.personas.length === 0) {
       resume(draft, told, [fact.source]); // before a restart it was the source alone
     }
   }
@@ -65,6 +66,11 @@ export function source(draft: Draft, fact: Extract<Fact, { is: 'source' }>): voi
     const sources = outage.sources.filter((s) => s !== fact.source);
     draft.setOutage(key, { ...outage, sources, recovering: true, changedAt: draft.at });
   }
+}
+
+/** Trouble of the machine that concerns no persona alone. */
+export function machine(draft: Draft, { at, key, fault }: Extract<Fact, { is: 'machine' }>): void {
+  source(draft, { is: 'source', at, source: `machine:${key}`, address: '', fault });
 }
 
 /** The desktop took the banner: only now is a person taken to know. */

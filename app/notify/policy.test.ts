@@ -523,3 +523,19 @@ test('an outage keeps its names, however long its reason is', () => {
   scene.wait(2);
   assert.match(scene.screen.get('outage:kijito')?.body ?? '', /^x+… \(ada, bo\)$/);
 });
+
+test('A7 given a full disk, a person is told of it once, and once when there is room again', () => {
+  const scene = new Scene();
+  scene.joined('ada');
+  const fault = new Fault('no-space', 'nothing can be written', { is: 'machine', key: 'disk' });
+  scene.facts({ is: 'machine', at: scene.at, key: 'disk', fault });
+  scene.wait(600);
+  scene.facts({ is: 'machine', at: scene.at, key: 'disk', fault });
+  scene.wait(600);
+  scene.facts({ is: 'machine', at: scene.at, key: 'disk', fault: null });
+  scene.wait(600);
+  const shown = scene.transcript.map((line) => line.replace(/^\d+s /, ''));
+  assert.equal(shown.length, 2, shown.join('\n'));
+  assert.match(shown[0] ?? '', /^show \[critical\] The disk is full \| nothing can be written: free space on the disk/);
+  assert.match(shown[1] ?? '', /The disk has room again \| Down for 20 min/);
+});

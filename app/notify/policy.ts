@@ -135,6 +135,9 @@ function voiceOf(draft: Draft): Voice {
   return draft.rules.urgentBreaksQuiet ? 'urgent' : 'none';
 }
 
+/** Trouble of the machine that a person is told of, by its key on the board. */
+const FULL_DISK = 'disk';
+
 function fold(draft: Draft, fact: Fact): void {
   switch (fact.is) {
     case 'surface':
@@ -146,7 +149,10 @@ function fold(draft: Draft, fact: Fact): void {
     case 'daemon':
     case 'project':
     case 'withdrawn':
-    case 'machine': // the icon and the page say it for as long as it lasts
+      return;
+    case 'machine':
+      // Of others the icon and the page say it for as long as it lasts: nobody can mend them at once.
+      if (fact.key === FULL_DISK) outage.machine(draft, fact);
       return;
     case 'asked':
       asked.asked(draft, fact.decisions);

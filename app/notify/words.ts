@@ -182,6 +182,8 @@ function subject(cause: Cause, labels: readonly string[], standing: string): str
     case 'source':
       return labels.length === 0 ? `${name(cause.source)} ${standing}` : `${name(cause.source)} ${standing}: ${who}`;
     case 'machine':
+      if (cause.key === 'disk' && labels.length === 0)
+        return standing === 'down' ? 'The disk is full' : 'The disk has room again';
       return labels.length === 0 ? `This machine ${standing}` : `This machine ${standing}: ${who}`;
   }
 }

@@ -169,7 +169,8 @@ export async function createApp(
       return reply.type(type).send(body);
     });
   }
-  healthRoutes(app, { who: { name: 'hivebar', version, ...options.instance }, loops, maySee });
+  const full = (): string | null => board.snapshot().causes.find(({ key }) => key === 'disk')?.message ?? null;
+  healthRoutes(app, { who: { name: 'hivebar', version, ...options.instance }, loops, full, maySee });
   apiRoutes(app, current, pages, signalOf);
   const unread = watchUnread(clock);
   streamRoute(app, stream, unread);

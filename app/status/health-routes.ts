@@ -8,11 +8,17 @@ const MOST_NAMED = 10;
 
 /**
  * `/healthz`: the process answers. `/readyz`: its loops are fresh, so what it shows is looked after; 503 while it starts,
- * and when an inbox is not even tried any more. Who may not see the status learns which of both, and no names.
+ * when an inbox is not even tried any more, and while nothing can be written. Who may not see the status learns which of both, and no names.
  */
 export function healthRoutes(
   app: FastifyInstance,
-  of: { readonly who: object; readonly loops: Loops; maySee(request: FastifyRequest): boolean },
+  of: {
+    readonly who: object;
+    readonly loops: Loops;
+    /** Why nothing can be written; null: it can. */
+    readonly full: () => string | null;
+    maySee(request: FastifyRequest): boolean;
+  },
 ): void {
   const bare = { config: { tellsNothing: true } } as const;
   app.get('/healthz', bare, async (request, reply) =>
@@ -20,6 +26,8 @@ export function healthRoutes(
   );
   app.get('/readyz', bare, async (request, reply) => {
     const names = (all: readonly string[]): string => (of.maySee(request) ? `: ${listOf(all)}` : '');
+    const full = of.full();
+    if (full !== null) throw new Refusal(503, 'disk-full', full, 'free space on the disk; it goes on by itself');
     const readiness = of.loops.readiness();
     switch (readiness.is) {
       case 'ready':

@@ -23,8 +23,10 @@ export type { SavedBaseline, SavedPin } from './pin-keys.ts';
 export { ensurePrivateDir, syncDirectory } from './private-dir.ts';
 export { readPrivate } from './read-private.ts';
 export { findBadUtf8, readRegular, readText } from './read-regular.ts';
+export { refuseWrites } from './refuse-writes.ts';
 export { openDeletionLimit, openRetentionClock, type RetentionClock } from './retention-clock.ts';
 export { type Opened, openForAppend, openForRead } from './safe-open.ts';
+export { probeSpace } from './space.ts';
 export { clearStamps, pendingDirOf, removeStamp, STAMP_IN_MAKING } from './stamps.node.ts';
 export {
   type Json,

@@ -7,11 +7,11 @@ const WITHIN_MS = 60_000;
 /** Waits until `happened`. @throws after `withinMs`, naming `what` was waited for */
 export async function until(
   what: string | (() => string),
-  happened: () => boolean,
+  happened: () => boolean | Promise<boolean>,
   withinMs: number = WITHIN_MS,
 ): Promise<void> {
   const end = performance.now() + withinMs;
-  while (!happened()) {
+  while (!(await happened())) {
     if (performance.now() > end) {
       throw new Error(`not within ${withinMs} ms: ${typeof what === 'string' ? what : what()}`);
     }
