@@ -13,7 +13,7 @@ import {
   startDesktop,
   startStrictWatcher,
 } from '../../test/kit/desktop/index.ts';
-import { openSessionBus, type SessionBus } from '../desktop/index.ts';
+import { BusError, openSessionBus, type SessionBus } from '../desktop/index.ts';
 import type { TrayDriver } from './driver.ts';
 import { openIcons } from './icons.node.ts';
 import type { MenuCommand, MenuEntry, TrayModel, Wanted } from './model.ts';
@@ -135,6 +135,41 @@ describe('the tray on a real panel', { skip }, () => {
     assert.equal(second.get('ada - 2 unread'), first.get('ada - 1 unread'));
     assert.equal(second.get('Quit'), first.get('Quit'));
     assert.ok(![...first.values()].includes(second.get('cy') ?? -1));
+  });
+
+  test('F regression rows keep their ids over LayoutUpdated, and whoever asks for an id that is gone gets an error of its name', async () => {
+    await using tray = await startTray(desktop);
+    const ids = async () => new Map((await desktop.tray.menu()).map((e) => [e.label, e.id]));
+    tray.driver.show(model({ menu: [row('ada', 'ada'), row('bo', 'bo'), quit] }));
+    const before = await ids();
+    const { menu: path } = await desktop.tray.item();
+    const sender = tray.bus.state.is === 'connected' ? tray.bus.state.uniqueName : '';
+    let updates = 0;
+    using _ = desktop.bus.signals({ sender, iface: 'com.canonical.dbusmenu' }, ({ member }) => {
+      if (member === 'LayoutUpdated') updates += 1;
+    });
+    for (const other of ['cy', 'di', 'ed']) {
+      tray.driver.show(model({ menu: [row(other, other), row('ada', 'ada'), quit] }));
+      const now = await ids();
+      assert.deepEqual([now.get('ada'), now.get('Quit')], [before.get('ada'), before.get('Quit')]);
+    }
+    await poll(
+      () => 'LayoutUpdated',
+      () => updates >= 3 || null,
+    );
+    const gone = before.get('bo') ?? 0;
+    const ask = async (member: string, signature: string, body: readonly unknown[]): Promise<string> =>
+      desktop.bus.call({ dest: sender, path, iface: 'com.canonical.dbusmenu', member, signature, body }).then(
+        () => 'answered',
+        (error: unknown) => (error instanceof BusError ? `${error.errorName}` : 'thrown'),
+      );
+    const failed = 'org.freedesktop.DBus.Error.Failed';
+    assert.equal(await ask('GetLayout', 'iias', [gone, -1, []]), failed);
+    assert.equal(await ask('GetProperty', 'is', [gone, 'label']), failed);
+    assert.equal(await ask('Event', 'isvu', [gone, 'clicked', desktop.bus.variant('i', 0), 0]), failed);
+    assert.equal(await ask('AboutToShow', 'i', [gone]), failed);
+    assert.equal(await ask('GetLayout', 's', ['x']), 'org.freedesktop.DBus.Error.InvalidArgs');
+    assert.deepEqual(tray.wanted, []);
   });
 
   test('a click on an entry asks for its action; the check box is a real one', async () => {
