@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Ends, findRow } from './connection-table.node.ts';
+import { type Ends, findRow, parseTable } from './connection-table.node.ts';
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode';
 const row = (local: string, remote: string, uid: number): string =>
@@ -10,7 +10,8 @@ const SIX = '00000000000000000000000001000000';
 const MAPPED = '0000000000000000FFFF00000100007F';
 const V6 = [HEAD, row(`${SIX}:A0C3`, `${SIX}:1D33`, 1002), row(`${MAPPED}:A0C4`, `${MAPPED}:1D33`, 1003)].join('\n');
 
-const findUid = (tables: readonly string[], ends: Ends): number | null => findRow(tables, ends)?.uid ?? null;
+const findUid = (tables: readonly string[], ends: Ends): number | null =>
+  findRow(parseTable(tables), ends)?.uid ?? null;
 
 test('B1 the user of a connection is found by both of its ends, in either table', () => {
   const ends = (address: string, port: number, far = address) => ({
@@ -26,6 +27,6 @@ test('B1 the user of a connection is found by both of its ends, in either table'
     null,
     'the address counts, not the port alone',
   );
-  assert.equal(findRow([V4], ends('127.0.0.1', 0xa0c3))?.unread, 0x2a);
+  assert.equal(findRow(parseTable([V4]), ends('127.0.0.1', 0xa0c3))?.unread, 0x2a);
   assert.equal(findUid(['', ''], ends('127.0.0.1', 0xa0c3)), null);
 });

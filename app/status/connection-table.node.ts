@@ -7,8 +7,9 @@ export interface Ends {
   readonly remote: { readonly address: string; readonly port: number };
 }
 
-/** Tables of all connections of this network namespace; a system without IPv6 lacks the second. */
-const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
+/** All connections of this machine, by the ports of their two ends: rows as the system writes them. */
+export type ConnectionTable = ReadonlyMap<string, readonly string[]>;
+
 /** What the system knows of one end of a connection. */
 export interface Row {
   /** Whose it is. */
@@ -17,6 +18,8 @@ export interface Row {
   readonly unread: number;
 }
 
+/** Of this network namespace; a system without IPv6 lacks the second. */
+const FILES = ['/proc/net/tcp', '/proc/net/tcp6'];
 /** A table that changes while it is read may leave a row out. */
 const TRIES = 3;
 
@@ -29,23 +32,39 @@ export function isOtherUser(socket: Socket): boolean {
   const ends = process.platform === 'linux' && uid !== undefined ? findEnds(socket) : null;
   if (ends === null) return false;
   for (let tries = 1; ; tries += 1) {
-    const tables = readTables();
-    const peer = findRow(tables, reverse(ends));
+    const table = readTable();
+    const peer = findRow(table, reverse(ends));
     if (peer !== null) return peer.uid !== uid;
     // Where the table lacks our own end too, it tells nothing here. Else the far end has closed, or left no trace.
-    if (tries === TRIES) return findRow(tables, ends)?.uid === uid;
+    if (tries === TRIES) return findRow(table, ends)?.uid === uid;
   }
 }
 
 /** Bytes that the far end of a connection from this machine has not read; null where the system does not tell. */
-export function countUnread(tables: readonly string[], socket: Socket): number | null {
+export function countUnread(table: ConnectionTable, socket: Socket): number | null {
   const ends = findEnds(socket);
-  return ends === null ? null : (findRow(tables, reverse(ends))?.unread ?? null);
+  return ends === null ? null : (findRow(table, reverse(ends))?.unread ?? null);
 }
 
-/** The tables of all connections, empty where the system has none. */
-export function readTables(): readonly string[] {
-  return process.platform === 'linux' ? TABLES.map(readTable) : [];
+/** Empty where the system has none. */
+export function readTable(): ConnectionTable {
+  return parseTable(process.platform === 'linux' ? FILES.map(readText) : []);
+}
+
+const PORTS = /:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) /;
+
+/** Texts as of `/proc/net/tcp` and `/proc/net/tcp6`. */
+export function parseTable(texts: readonly string[]): ConnectionTable {
+  const table = new Map<string, string[]>();
+  for (const row of texts.flatMap((text) => text.split('\n'))) {
+    const ports = PORTS.exec(row);
+    if (ports === null) continue;
+    const key = `${ports[1]}:${ports[2]}`;
+    const rows = table.get(key);
+    if (rows === undefined) table.set(key, [row]);
+    else rows.push(row);
+  }
+  return table;
 }
 
 function reverse({ local, remote }: Ends): Ends {
@@ -61,7 +80,7 @@ function findEnds({ localAddress, localPort, remoteAddress, remotePort }: Socket
   };
 }
 
-function readTable(path: string): string {
+function readText(path: string): string {
   try {
     return readFileSync(path, 'latin1');
   } catch {
@@ -69,28 +88,23 @@ function readTable(path: string): string {
   }
 }
 
-/** The socket with these ends; null: no row has them. Tables as in `/proc/net/tcp` and `/proc/net/tcp6`. */
-export function findRow(tables: readonly string[], { local, remote }: Ends): Row | null {
-  const ports = `${formatPort(local.port)} `;
-  for (const table of tables) {
-    for (const row of table.split('\n')) {
-      if (!row.includes(ports)) continue;
-      // sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode
-      const [, ourEnd = '', farEnd = '', , queues = '', , , uid = ''] = row.trim().split(/\s+/);
-      if (isEnd(ourEnd, local) && isEnd(farEnd, remote))
-        return { uid: Number(uid), unread: Number.parseInt(queues.split(':')[1] ?? '', 16) };
-    }
+/** The socket with these ends; null: no row has them. */
+export function findRow(table: ConnectionTable, { local, remote }: Ends): Row | null {
+  for (const row of table.get(`${formatPort(local.port)}:${formatPort(remote.port)}`) ?? []) {
+    // sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode
+    const [, ourEnd = '', farEnd = '', , queues = '', , , uid = ''] = row.trim().split(/\s+/);
+    if (isAt(ourEnd, local) && isAt(farEnd, remote))
+      return { uid: Number(uid), unread: Number.parseInt(queues.split(':')[1] ?? '', 16) };
   }
   return null;
 }
 
-function isEnd(hex: string, { address, port }: Ends['local']): boolean {
-  const colon = hex.indexOf(':');
-  return hex.slice(colon) === formatPort(port) && parseAddress(hex.slice(0, colon)) === plain(address);
+function isAt(end: string, { address }: Ends['local']): boolean {
+  return parseAddress(end.slice(0, end.indexOf(':'))) === plain(address);
 }
 
 function formatPort(port: number): string {
-  return `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return port.toString(16).toUpperCase().padStart(4, '0');
 }
 
 /** IPv4 in dotted form also where it is mapped; `::1`. Anything else is no loopback address, and stays as it stands. */

@@ -13,6 +13,8 @@ export type Redeemed = 'good' | 'again' | 'bad';
  */
 export interface OnceCodes {
   make(): string;
+  /** Whether `redeem` would take it; uses nothing up. */
+  isGood(code: string): boolean;
   redeem(code: string): Redeemed;
 }
 
@@ -38,6 +40,10 @@ export function createOnce({ clock, random }: { readonly clock: Clock; readonly 
       codes.set(digestOf(code), { until: clock.monotonic() + GOOD_FOR_MS, used: false });
       forget();
       return code;
+    },
+    isGood(code) {
+      forget();
+      return codes.get(digestOf(code))?.used === false;
     },
     redeem(code) {
       forget();

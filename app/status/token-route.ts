@@ -27,12 +27,14 @@ export function tokenRoute(app: FastifyInstance, { once, token, isStranger, log 
   };
   const options = { bodyLimit: BODY_LIMIT, config: { tellsNothing: true } } as const;
   app.post('/api/v1/token', options, async (request, reply) => {
-    if (isStranger(request)) {
+    const { code } = tokenBody(request.body);
+    // Asked of the system for a good code alone: that takes milliseconds, and anybody may hand in wrong ones.
+    if (once.isGood(code) && isStranger(request)) {
       warnOnce('a one-time code was handed in by another user of this machine, and refused');
       const next = 'log in as the user who runs Hivebar, or give the page the token of its run directory';
       throw new Refusal(403, 'another-user', 'the connection belongs to another user of this machine', next);
     }
-    switch (once.redeem(tokenBody(request.body).code)) {
+    switch (once.redeem(code)) {
       case 'good':
         return answerJson(reply, { token });
       case 'again':

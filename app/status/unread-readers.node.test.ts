@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { needs } from '../../test/kit/require.ts';
 import { until } from '../../test/kit/until.ts';
-import { countUnread, readTables } from './connection-table.node.ts';
+import { countUnread, readTable } from './connection-table.node.ts';
 import { watchUnread } from './unread-readers.node.ts';
 
 test('B5 an idle reader that does not drain is dropped after half a minute; one that reads stays', async (t) => {
@@ -29,7 +29,7 @@ test('B5 an idle reader that does not drain is dropped after half a minute; one 
     await until('the connection', () => accepted.length === clients.length);
     watch.add(accepted.at(-1) as Socket, () => dropped.push(name));
   }
-  const unread = (): (number | null)[] => accepted.map((socket) => countUnread(readTables(), socket));
+  const unread = (): (number | null)[] => accepted.map((socket) => countUnread(readTable(), socket));
   for (let looks = 1; looks <= 4; looks += 1) {
     assert.deepEqual(dropped, [], `after ${looks - 1} looks`);
     for (const socket of accepted) socket.write('data: x\n\n');

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../core/ports/index.ts';
-import { countUnread, readTables } from './connection-table.node.ts';
+import { countUnread, readTable } from './connection-table.node.ts';
 
 /** Readers of streams, of which some do not read. */
 export interface UnreadReaders extends Disposable {
@@ -32,9 +32,9 @@ export function watchUnread(clock: Clock): UnreadReaders {
   const look = (): void => {
     timer = readers.size === 0 ? null : clock.after(LOOK_EVERY_MS, look);
     if (readers.size === 0) return;
-    const tables = readTables();
+    const table = readTable();
     for (const reader of readers) {
-      const unread = countUnread(tables, reader.socket) ?? 0;
+      const unread = countUnread(table, reader.socket) ?? 0;
       reader.looks = unread > 0 && unread >= reader.unread ? reader.looks + 1 : 0;
       reader.unread = unread;
       if (reader.looks >= MOST_LOOKS) reader.drop();
