@@ -262,9 +262,15 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'status',
     token: 'if told to',
     path: { id: 'The id of a project, percent-encoded.' },
+    query: {
+      properties: {
+        section: { type: 'string', description: 'This section alone.' },
+        from: { type: 'integer', minimum: 0, default: 0, description: 'Its rows before this one are left out.' },
+      },
+    },
     answer: json(ProjectWire),
     has304: true,
-    refusals: { 404: 'no such project is watched' },
+    refusals: { 400: BAD_QUERY, 404: 'no such project is watched' },
   },
   'GET /api/inbox': {
     id: 'inbox',

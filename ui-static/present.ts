@@ -87,8 +87,10 @@ export function cardOf(persona: PersonaWire, now: number): Card {
 /** Of what reads an inbox, and of a persona daemon how it does. */
 function readerWords({ agent, agentReason, daemon, unread }: PersonaWire, now: number): Slots {
   if (daemon === null) {
+    const none = { daemon: null, drain: null, error: null };
+    if (agentReason === 'no-drain') return { agent: 'Nobody will ever fetch this mail', ...none };
     const words = agentReason === 'drain-stalled' ? 'Drain stalled' : `Agent ${agent}`;
-    return { agent: agent === 'gone' || agent === 'stalled' ? words : null, daemon: null, drain: null, error: null };
+    return { agent: agent === 'gone' || agent === 'stalled' ? words : null, ...none };
   }
   const why = agentReason?.replaceAll('-', ' ') ?? null;
   return {

@@ -7,8 +7,9 @@ import { cloneOf, fill, mark, part, setAttribute, wear } from './dom.ts';
 import { cardOf, MARKS } from './present.ts';
 import { drawAges } from './rows.ts';
 import { type Section, startSection } from './section.ts';
-import { breakdownOf, countsOf, remarksOf, rowOfText, systemOf, writtenWords } from './sheet.ts';
+import { breakdownOf, countsOf, remarksOf, rowOfText, type SheetSection, systemOf, writtenWords } from './sheet.ts';
 import { agentsOf } from './sheet-agents.ts';
+import { ask } from './token.ts';
 import { tokenButton } from './token-button.ts';
 
 /** A project's board: how it stands, what asks for a person, its agents, and its sections. */
@@ -45,7 +46,8 @@ export function startProject(id: string, needToken: () => void): ProjectBoard {
   const showSections = ({ sheet, defects, acts }: ProjectWire): void => {
     const wrong = { id: DEFECTS, rows: (defects ?? []).map(rowOfText), rest: 0, total: defects?.length ?? 0 };
     const order = [...(sheet?.sections ?? []), wrong].map((of) => {
-      const section = sections.get(of.id) ?? startSection(id, of.id);
+      const section =
+        sections.get(of.id) ?? startSection(id, of.id, of.id === DEFECTS ? null : (from) => loadRows(id, of.id, from));
       sections.set(of.id, section);
       section.draw(of, defects === null, acts ? deeds : null);
       return section.element;
@@ -116,4 +118,16 @@ function numberEntry(): HTMLElement {
   const entry = document.createElement('div');
   entry.append(document.createElement('dt'), document.createElement('dd'));
   return entry;
+}
+
+const TIMEOUT_MS = 20_000;
+
+/** A page of one section, from this row on. */
+async function loadRows(project: string, section: string, from: number): Promise<SheetSection> {
+  const query = new URLSearchParams({ section, from: String(from) });
+  const answer = await ask(`/api/brainclaw/${encodeURIComponent(project)}?${query}`, AbortSignal.timeout(TIMEOUT_MS));
+  const { sheet } = (await answer.json()) as ProjectWire;
+  const [found] = sheet?.sections ?? [];
+  if (found === undefined) throw new Error(`there is no section ${section}`);
+  return found;
 }

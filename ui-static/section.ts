@@ -16,7 +16,12 @@ type Rows = Pick<SheetSection, 'rows' | 'rest' | 'total'>;
 /** So many are in sight at first. */
 const FIRST = 8;
 
-export function startSection(project: string, id: string): Section {
+/** @param load the rows behind the first ones; null: there is no way to them */
+export function startSection(
+  project: string,
+  id: string,
+  load: ((from: number) => Promise<Rows>) | null = null,
+): Section {
   const element = cloneOf('section') as HTMLDetailsElement;
   const list = part(element, '.rows');
   const more = part<HTMLButtonElement>(element, '.more');
@@ -25,6 +30,7 @@ export function startSection(project: string, id: string): Section {
   let isWithheld = false;
   let deedsOf: Deeds | null = null;
   let all = false;
+  let trouble: string | null = null;
 
   const redraw = (): void => {
     if (shown === null || !element.open) return;
@@ -32,9 +38,29 @@ export function startSection(project: string, id: string): Section {
     drawRows(list, all ? rows : rows.slice(0, FIRST), deedsOf, part(element, 'summary'), Date.now());
     list.hidden = rows.length === 0;
     more.hidden = rows.length <= FIRST;
-    const words = all ? 'Show fewer' : `Show ${rows.length - FIRST} more`;
+    const isEnd = load === null || rest === 0;
+    const words = !all ? `Show ${rows.length - FIRST} more` : isEnd ? 'Show fewer' : `Show the next of ${rest} more`;
     if (more.textContent !== words) more.textContent = words;
-    fill(element, { rest: restWords(total, rest, isWithheld, all || rows.length <= FIRST) });
+    const left = load === null && (all || rows.length <= FIRST) ? rest : 0;
+    fill(element, { rest: trouble ?? restWords(total, left, isWithheld) });
+  };
+
+  /** The next page, unless the board was drawn anew meanwhile. */
+  const loadNext = async (): Promise<void> => {
+    const before = shown;
+    if (before === null || load === null) return;
+    more.disabled = true;
+    try {
+      const next = await load(before.rows.length);
+      if (shown !== before) return;
+      shown = { rows: [...before.rows, ...next.rows], rest: next.rest, total: next.total };
+      trouble = null;
+    } catch (error) {
+      trouble = `Not to be had now: ${error instanceof Error ? error.message : String(error)}`;
+    } finally {
+      more.disabled = false;
+      redraw();
+    }
   };
 
   setAttribute(element, 'data-section', id);
@@ -44,6 +70,10 @@ export function startSection(project: string, id: string): Section {
     redraw();
   });
   more.addEventListener('click', () => {
+    if (all && load !== null && shown !== null && shown.rest > 0) {
+      void loadNext();
+      return;
+    }
     all = !all;
     redraw();
   });
@@ -65,8 +95,8 @@ export function startSection(project: string, id: string): Section {
   };
 }
 
-function restWords(total: number, rest: number, withheld: boolean, isWhole: boolean): string | null {
+function restWords(total: number, rest: number, withheld: boolean): string | null {
   if (total === 0) return 'Nothing asks for a person.';
   if (withheld) return 'Shown with the token.';
-  return rest > 0 && isWhole ? `and ${rest} more that are not shown here` : null;
+  return rest > 0 ? `and ${rest} more that are not shown here` : null;
 }

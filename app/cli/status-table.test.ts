@@ -152,3 +152,10 @@ test('E1 given a hive that is not up, it is in the head and has a line of its ow
     '',
   ]);
 });
+
+test('D6 a citizen whose mail nobody will ever fetch says so in its row, whatever its agent does', () => {
+  for (const agent of ['live', 'unknown'] as const) {
+    const table = statusTable(status([persona({ agent, agentReason: 'no-drain' })], 3));
+    assert.match(table, /^UP .*3 .* ada: nobody will ever fetch this mail \(no-drain\)$/m);
+  }
+});

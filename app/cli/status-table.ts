@@ -44,10 +44,13 @@ function formatHive({ source, address, state, reason }: StatusWire['hives'][numb
   return `hive ${displayName(source)}${where} is ${state}${why === null ? '' : `: ${displayName(why)}`}`;
 }
 
+/** Its agent reads no mailbox, so that the mail waits for ever. */
+const NOBODY_FETCHES = 'nobody will ever fetch this mail (no-drain)';
+
 function nameOf({ id, label, reason, agent, agentReason, daemon }: PersonaWire): string {
   const name = label === id ? printable(id) : `${printable(label)} (${printable(id)})`;
   const ofDaemon = daemon !== null && agent !== 'live' ? agentReason : null;
-  const said = reason ?? (agent === 'stalled' ? agentReason : ofDaemon);
+  const said = reason ?? (agent === 'stalled' ? agentReason : agentReason === 'no-drain' ? NOBODY_FETCHES : ofDaemon);
   return said === null ? name : `${name}: ${printable(said)}`;
 }
 

@@ -76,6 +76,14 @@ export async function runDaemon(plan: DaemonPlan, host: DaemonHost): Promise<num
     return DAEMON_EXIT.again;
   }
   const truth = truthOf(plan, places, machine);
+  if (!(truth instanceof Fault) && truth.config.paused) {
+    // Exit 0, so that no launcher starts it again and again.
+    machine.log.warn(
+      `the daemon ${places.name} is wrapped and does not start: ` +
+        `hivebar daemon install --tenant ${plan.tenant} --identity ${plan.identity} starts it again`,
+    );
+    return DAEMON_EXIT.clean;
+  }
   await using log = openDaemonLog({
     owner: {
       tenant_id: plan.tenant,

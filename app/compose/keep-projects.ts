@@ -148,7 +148,7 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
           board: source.named(BOARD).id,
           label: source.named(BOARD).label,
           root: project.root,
-          ...{ sheet: source.sheet, rev, defects: source.defects },
+          ...{ sheet: source.sheet, sheetAt: source.sheetAt, rev, defects: source.defects },
           acts: settings.brainclaw.actions === true,
         }))
         .sort((a, b) => (a.id < b.id ? -1 : 1)),

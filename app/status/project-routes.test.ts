@@ -69,6 +69,18 @@ describe('GET /api/brainclaw/ID', () => {
     );
   });
 
+  test('D2 a section is read page by page, and a query that fits none is refused', async () => {
+    const read = async (query: string) =>
+      (await (await ask(`/api/brainclaw/bc-lab?${query}`, OWNER)).json()) as ProjectWire;
+    const all = (await whole(OWNER)).sheet?.sections.find(({ id }) => id === 'attention');
+    const page = (await read('section=attention&from=15')).sheet?.sections ?? [];
+    assert.deepEqual(page, [{ id: 'attention', total: 20, rows: all?.rows.slice(15), rest: 0 }]);
+    assert.deepEqual((await read('section=attention&from=99')).sheet?.sections[0], { ...page[0], rows: [], rest: 0 });
+    assert.deepEqual((await read('section=nothing')).sheet?.sections, []);
+    for (const query of ['from=3', 'section=attention&from=-1', 'section=attention&from=x'])
+      assert.equal((await ask(`/api/brainclaw/bc-lab?${query}`, OWNER)).status, 400, query);
+  });
+
   test('is answered with 304 while nothing differs, and never across the token', async () => {
     const first = await ask('/api/brainclaw/bc-lab', OWNER);
     const tag = { 'If-None-Match': first.headers.get('etag') ?? '' };

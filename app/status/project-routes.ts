@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Sheet } from '../../core/sources/brainclaw/index.ts';
+import type { Sheet, SheetPage } from '../../core/sources/brainclaw/index.ts';
 import { REVALIDATE } from './api-routes.ts';
 import { matches } from './current.ts';
 import { Refusal } from './problem.ts';
@@ -17,6 +17,8 @@ export interface ProjectSeen {
   readonly root: string;
   /** Null: it was not read yet. */
   readonly sheet: Sheet | null;
+  /** The same with one page of one section alone. */
+  sheetAt(page: SheetPage): Sheet | null;
   /** Differs when the sheet differs. */
   readonly rev: string | null;
   /** What is wrong in its store, a line each. */
@@ -31,15 +33,32 @@ export type ProjectsApi = () => readonly ProjectSeen[];
 /** The sheets of projects: their numbers for everybody, their text for who has the token (Decision 4). */
 export function projectRoutes(app: FastifyInstance, projects: ProjectsApi): void {
   app.get('/api/brainclaw', async (request, reply) => answer(request, reply, { projects: projects().map(numbersOf) }));
-  app.get<{ Params: { id: string } }>('/api/brainclaw/:id', async (request, reply) => {
+  app.get<{ Params: { id: string }; Querystring: Query }>('/api/brainclaw/:id', async (request, reply) => {
     const { id } = request.params;
     const found = projects().find((project) => project.id === id);
     if (found === undefined) {
       const what = `no project ${JSON.stringify(id.slice(0, 200))} is watched`;
       throw new Refusal(404, 'no-project', what, 'see /api/brainclaw for those that are');
     }
-    return answer(request, reply, request.right === 'owner' ? wholeOf(found) : withoutText(wholeOf(found)));
+    const page = parsePage(request.query);
+    const project = page === null ? wholeOf(found) : wholeOf({ ...found, sheet: found.sheetAt(page) });
+    return answer(request, reply, request.right === 'owner' ? project : withoutText(project));
   });
+}
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** Null: the first rows of all sections. */
+function parsePage({ section, from }: Query): SheetPage | null {
+  if (section === undefined && from === undefined) return null;
+  if (typeof section !== 'string')
+    throw new Refusal(400, 'usage', 'from needs a section', 'say ?section=attention&from=100');
+  const text = from ?? '0';
+  if (typeof text !== 'string' || !/^\d{1,9}$/.test(text)) {
+    const what = `from must be a whole number, not ${JSON.stringify(text).slice(0, 80)}`;
+    throw new Refusal(400, 'usage', what, 'say ?section=attention&from=100');
+  }
+  return { section, from: Number(text) };
 }
 
 /** Two answers with one tag are the same to a byte, so who has the token and who has not never share one. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { answer, lookOf, REFUSED, RULES, T0, worded } from '../../test/kit/transcript.ts';
 import type { Event } from '../events/index.ts';
+import { Fault } from '../model/index.ts';
 import { EMPTY_TAIL } from '../sinks/index.ts';
 import type { Row } from '../sources/index.ts';
 import type { Output } from './offer.ts';
@@ -196,4 +197,19 @@ describe('what an event carries', () => {
   test('an answer of the sink without an offer is a mistake of the caller, and said so', () => {
     assert.throws(() => step(armedAt0, { at: T0, is: 'taken', taken: { is: 'all' } }, RULES), /without an offer/);
   });
+});
+
+test('D6 an inbox that the disk refuses is down at once, and not up with the number of before', () => {
+  const state = openWatch(T0, { is: 'baseline' }, null, EMPTY_TAIL, RULES);
+  const polled = answer(step(state, { at: T0, is: 'looked', look: lookOf(['1'], T0) }, RULES), 9, T0, RULES).state;
+  const failed = (code: 'unreadable' | 'refused', settling = false): Output => {
+    const fault = new Fault(code, 'no', { is: 'persona', key: 'ada' });
+    return step(polled, { at: T0, is: 'failed', fault, settling }, RULES);
+  };
+  assert.deepEqual(
+    [failed('unreadable').state.reach.is, failed('unreadable').offer.map(({ event }) => event)],
+    ['down', ['alert']],
+  );
+  assert.equal(failed('refused').state.reach.is, 'failing');
+  assert.equal(failed('unreadable', true).state.reach.is, 'failing');
 });

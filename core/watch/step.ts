@@ -57,7 +57,9 @@ function failed(before: WatchState, input: Extract<Input, { is: 'failed' }>, rul
   const { at, fault, settling } = input;
   const failures = before.failures + 1;
   const wasDown = before.reach.is === 'down' || (before.reach.is === 'unseen' && before.told === 'DOWN');
-  const isDown = wasDown || (failures >= rules.alertAfter && !settling);
+  // The disk refuses: no second try will be answered otherwise, and "up" with the number of before would be false.
+  const isSure = fault.code === 'unreadable';
+  const isDown = wasDown || ((isSure || failures >= rules.alertAfter) && !settling);
   const reach: Reach = isDown
     ? { is: 'down', since: before.reach.is === 'down' ? before.reach.since : at, failures, why: fault.code }
     : { is: 'failing', failures, why: fault.code };

@@ -149,7 +149,7 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     assert.ok(existsSync(cy.places.config) && the.systemd.unit(unitOf('cy')) !== null);
   });
 
-  test('G8 given its directory is removed while it runs, nobody else starts and destroy ends it; a reused number is nobody', {
+  test('G8 D6 given its directory is removed while it runs, nobody else starts and destroy ends it; a reused number is nobody', {
     timeout: 60_000,
   }, async () => {
     await using the = await scene();
@@ -165,6 +165,9 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     assert.equal(await life(), 'silent');
     assert.equal((await the.hivebar('wrap', 'acme-ada')).code, 0);
     assert.equal(await life(), 'paused');
+    const wrapped = the.home.spawn({ tenant: 'acme', identity: 'ada' });
+    assert.equal((await wrapped.ended()).code, 0);
+    assert.match(wrapped.stderr, /acme-ada is wrapped and does not start: hivebar daemon install --tenant acme/);
     // Killed, and its number is that of a stranger by now.
     mkdirSync(places.runtime, { recursive: true, mode: 0o700 });
     const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });

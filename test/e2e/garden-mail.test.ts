@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { drain, enqueue } from '../../core/sources/garden/index.ts';
+import { drain, enqueue, envelopeOf } from '../../core/sources/garden/index.ts';
 import { complaintsIn, gardenCli } from '../kit/garden-cli.ts';
 import { doorbell, EXPECTED, type Garden, garden, handAt, idOf } from '../kit/garden-store.ts';
 
@@ -182,6 +182,55 @@ describe('garden check 5: mail send', () => {
     assert.deepEqual(
       messages.map(({ body }) => body),
       ['two words', text],
+    );
+  });
+
+  test('D6 has the envelope of its sender where that is known, so that its reader can answer', async () => {
+    using store = garden('store');
+    const [from, to] = [idOf('cc-enqueued'), idOf('cc-never-armed')];
+    for (const [flags, env] of [
+      [['--as', from], {}],
+      [[], { HIVEBAR_PERSONA: `garden-${from}` }],
+    ] as const) {
+      const sent = await gardenCli(store)(['mail', 'send', '--id', to, '--queue', ...flags, 'two\nlines'], { env });
+      assert.equal(sent.code, 0, sent.err);
+    }
+    const bodies = bodiesIn(store, to);
+    assert.equal(bodies.length, 2);
+    for (const body of bodies) {
+      const envelope = envelopeOf(body);
+      assert.match(envelope?.session ?? '', new RegExp(`^${from} `));
+      assert.match(envelope?.from ?? '', /^claude-code @ /);
+      assert.match(envelope?.at ?? '', /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d KST$/);
+      assert.deepEqual([envelope?.wantsReply, envelope?.text], [true, 'two\nlines']);
+    }
+    const nobody = await gardenCli(store)([
+      'mail',
+      'send',
+      '--id',
+      to,
+      '--queue',
+      '--as',
+      '20200101T000000-abcdef',
+      'x',
+    ]);
+    assert.equal(nobody.code, 1);
+    assert.match(nobody.err, /no meta-record for garden id "20200101T000000-abcdef"/);
+  });
+
+  test('D6 without a body is read as such once nobody writes to it any more', async () => {
+    using store = garden('store');
+    const id = idOf('cc-never-armed');
+    mkdirSync(join(store.places.mailbox, id), { recursive: true });
+    writeFileSync(join(store.places.mailbox, id, '2026-06-14T01-07-24-000Z-53c70b.msg'), '', { mode: 0o600 });
+    const later = (ms: number) => handAt({ now: new Date(Date.now() + ms).toISOString() });
+    const early = await drain(later(0), store.places, id, signal);
+    assert.deepEqual([early.messages, early.left.map(({ message }) => message)], [[], ['is still being written']]);
+    const late = await drain(later(11_000), store.places, id, signal);
+    assert.deepEqual([late.messages.map(({ body }) => body), late.left], [[''], []]);
+    assert.deepEqual(
+      store.box(id)?.filter((name) => name.endsWith('.msg')),
+      [],
     );
   });
 

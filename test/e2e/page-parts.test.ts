@@ -249,3 +249,8 @@ describe('what was', () => {
     assert.equal(barOf('--', 7_200_000).words, 'Last 2 h: nothing is known');
   });
 });
+
+test('D6 the card of a citizen whose mail nobody will ever fetch says so', () => {
+  const card = cardOf(personaOf('pi', { unread: 2, agentReason: 'no-drain' }), Date.now());
+  assert.equal(card.slots.agent, 'Nobody will ever fetch this mail');
+});

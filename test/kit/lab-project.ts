@@ -13,6 +13,7 @@ export function labProject(): ProjectSeen {
   const sheet = sheetOf({ view, mail, seed: null });
   return {
     ...{ id: 'bc-lab', board: 'bc-lab', label: 'journal', root, sheet, rev: 'r1' },
+    sheetAt: (page) => sheetOf({ view, mail, seed: null, page }),
     defects: ['x'],
     acts: false,
   };

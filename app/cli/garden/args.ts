@@ -55,7 +55,7 @@ const TAKES = {
   'record get': takes(['id']),
   'record list': takes([], ['seed-compat']),
   'record scan': takes(['session']),
-  'mail send': takes(['id'], ['force', 'queue'], 'text'),
+  'mail send': takes(['id'], ['force', 'queue', 'as'], 'text'),
   'mail peek': takes(['id']),
   'mail read': takes(['id'], ['as', 'not-mine']),
   'receipt show': takes(['id']),

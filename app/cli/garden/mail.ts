@@ -1,3 +1,4 @@
+import { type Instant, isoOf } from '../../../core/model/index.ts';
 import {
   agentsOf,
   boxDirectory,
@@ -5,7 +6,9 @@ import {
   createdOf,
   drain,
   enqueue,
+  formatEnvelope,
   isAnnounced,
+  isLeftEmpty,
   lookInBox,
   type MetaRecord,
   MOST_BODY,
@@ -28,11 +31,36 @@ export async function sendMail({ words, flags }: GardenArgs, ground: Ground): Pr
     complain(ground, refusal);
     return 1;
   }
-  const body = words.length > 0 ? words.join(' ') : await io.input();
+  const text = words.length > 0 ? words.join(' ') : await io.input();
+  const body = text === '' ? text : await addressed(ground, flags.as, record, text);
   const { gardenId, stem, messagePath, signalPath } = enqueue(hand, places, record.gardenId, body);
   if (ground.asJson) sayJson(ground, { gardenId, stem, messagePath, signalPath });
   else io.out(`sent ${stem} to ${gardenId}\n`);
   return 0;
+}
+
+/** Says who sent it, where that is known: without the envelope nobody can answer. */
+async function addressed(ground: Ground, as: string | undefined, to: MetaRecord, text: string): Promise<string> {
+  const { places, hand } = ground;
+  const [from] = await callersOf(ground, as, to.gardenId);
+  if (from === undefined) return text;
+  const sender = readRecord(hand.disk, places.sessions, from);
+  return formatEnvelope({
+    from: `${sender.backend} @ ${sender.cwd}`,
+    session: `${sender.gardenId} (meta-session, reply to this garden id)`,
+    at: formatKst(hand.clock.now()),
+    wantsReply: CAPABILITIES[sender.backend].wakeMode === 'self-fetch',
+    text,
+  });
+}
+
+const KST_MS = 9 * 3_600_000;
+
+/** As entwurf writes it, in its own zone. */
+function formatKst(at: Instant): string {
+  return `${isoOf(at + KST_MS)
+    .slice(0, 19)
+    .replace('T', ' ')} KST`;
 }
 
 /** What a message of this backend's would need to be read; null when nothing is in its way. */
@@ -68,7 +96,7 @@ export function peekMail({ flags }: GardenArgs, ground: Ground): number {
     const body = peek(hand.disk, places.mailbox, gardenId, one.file, MOST_BODY);
     if (body === null || box.is !== 'box') return []; // read meanwhile
     const { file, stem, stage, size } = one;
-    const isWhole = isAnnounced(one, box.signal);
+    const isWhole = isAnnounced(one, box.signal) || isLeftEmpty(one, hand.clock.now());
     return [{ file, stem, stage, size, isWhole, created: createdOf(stem), from: senderOf(body.text), body: body.text }];
   });
   const errors = box.is === 'box' ? box.errors : [];

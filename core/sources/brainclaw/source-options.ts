@@ -2,7 +2,7 @@ import { SOURCE_PREFIXES, type SourceId } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
 import type { Persona, Source } from '../source.ts';
-import type { Cursor, Project, Seed, Sheet } from './read/index.ts';
+import type { Cursor, Project, Seed, Sheet, SheetPage } from './read/index.ts';
 
 export interface BrainclawOptions {
   readonly project: Project;
@@ -30,6 +30,8 @@ export interface BrainclawSource extends Source {
   named(address: string): Persona;
   /** What surfaces show of the project; null before the first read. */
   readonly sheet: Sheet | null;
+  /** The same with one page of one section alone. */
+  sheetAt(page: SheetPage): Sheet | null;
   /** What is wrong in the store, a line each. */
   readonly defects: readonly string[];
 }

@@ -253,6 +253,10 @@ export function brainclawSource(options: BrainclawOptions): BrainclawSource {
         sheet = { of: last, seed, is: sheetOf({ view: last.view, mail: last.mail, seed }) };
       return sheet.is;
     },
+    sheetAt(page) {
+      const { last } = store;
+      return last === null ? null : sheetOf({ view: last.view, mail: last.mail, seed, page });
+    },
     get defects() {
       return defects.all;
     },

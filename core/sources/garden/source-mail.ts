@@ -6,6 +6,7 @@ import { cleaned, cut } from '../text.ts';
 import {
   type Box,
   createdOf,
+  EMPTY_MS,
   envelopeOf,
   isAnnounced,
   type Message,
@@ -44,8 +45,6 @@ export interface MailReader {
 
 /** A body stands still for so long before it is believed to be whole, where nothing says that it is. */
 const STILL_MS = 250;
-/** One that is empty, or can not be read, is only waited for. */
-const EMPTY_MS = 10_000;
 /** Of one box. What does not fit is read again when it is asked for again. */
 const MOST_KEPT = 200;
 /** The usual header is 200 bytes, with long names some more. */

@@ -166,6 +166,19 @@ describe('what wakes', () => {
     assert.deepEqual(heard.woken, ['acme-ada', 'acme-cy'], 'what it left behind does not wake for it again');
   });
 
+  test('D6 a daemon that is connecting, as after a restart of the tray process, is asked again until it is connected', async () => {
+    using of = rig();
+    install(of.home);
+    const pending = { count: 1, rev: 1, fresh: false };
+    const status = { fsm: 'RECONCILING' as const, pending };
+    await using _ = await daemon(of.home, status);
+    await of.source.personas(never);
+    using heard = hearing(of);
+    await of.look('acme-ada');
+    heard.woken.length = 0;
+    await until('it is asked again', () => heard.woken.length >= 1);
+  });
+
   test('mail in the local hive wakes the daemon of that persona, where that hive is its upstream', async () => {
     using of = rig();
     install(of.home, { address: 'Ada L.' });

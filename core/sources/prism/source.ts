@@ -48,6 +48,8 @@ interface Known {
 const WAKE_AFTER_MS = 20;
 /** Its daemon hears of it as we do, and asks how many wait. */
 const HEARD_AFTER_MS = 100;
+/** A daemon that is connecting is asked again so soon. */
+const AGAIN_MS = 2000;
 const LABEL_CHARS = 80;
 
 /**
@@ -169,6 +171,8 @@ export function prismSource(options: PrismOptions): PrismSource {
     const waiting = waitsNow(waits.get(name) ?? { is: 'never' }, status, at);
     waits.set(name, waiting);
     const { pending } = status;
+    // It says so itself only with its next export, if its numbers differ then.
+    if (!pending.fresh && wakes !== null) soon(AGAIN_MS, name);
     const unread = pending.fresh ? exactly(pending.count) : UNKNOWN;
     return { ...none, at, unread, vital: vitalOf(status, waiting, at, stalledAfterMs) };
   }

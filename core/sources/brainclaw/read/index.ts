@@ -56,5 +56,5 @@ export {
   sheetOf,
 } from './sheet.ts';
 export { type AgentSources, agentsOf, inboxNameOf } from './sheet-agents.ts';
-export { MOST_ROWS } from './sheet-rows.ts';
+export { MOST_ROWS, type SheetPage } from './sheet-rows.ts';
 export type { ReadFiles } from './shelf.ts';

@@ -147,3 +147,16 @@ describe('brainclaw 5: a message', () => {
   ] as const)
     test(`with ${what} is refused`, () => assert.match(why(json), reason));
 });
+
+test('D6 a message of a newer schema is mail, whatever its type; in the schema that is known a type that is none is a mistake', () => {
+  const read = messageOf(message({ schema_version: 3, type: 'handover' }), whole);
+  assert.deepEqual(read.is === 'message' && [read.message.type, read.message.status], ['handover', 'pending']);
+  assert.equal(messageOf(message({ schema_version: 3 }), whole).is, 'message');
+  assert.match(why(message({ type: 'handover' })), /^has type "handover", not one of /);
+  for (const type of ['', null, 5, {}]) assert.match(why(message({ schema_version: 3, type })), /^has type /);
+  using store = brainclaw();
+  const folder = join(inboxes(store), 'codex');
+  writeFileSync(join(folder, 'msg_new.json'), message({ schema_version: 3, type: 'handover', id: 'msg_new' }));
+  const codex = keepAgentMail(readOnlyFiles().files, inboxes(store), whole).look()?.get('codex');
+  assert.deepEqual([codex?.pending, codex?.actionable, codex?.bad.length], [3, 4, 2]);
+});

@@ -1,8 +1,12 @@
 import { parseJson } from '../../../model/index.ts';
 import { formatJson } from '../../text.ts';
 import { type Fields, isObject } from './record.ts';
+import { shortened } from './trim.ts';
 
 const TYPES = ['assign', 'review', 'rfc', 'info', 'reply'] as const;
+/** The newest schema of messages that is known. */
+const SCHEMA = 2;
+const MOST_TYPE = 80;
 const STATUSES = ['pending', 'read', 'acknowledged', 'archived'] as const;
 
 /** A message to an agent (brainclaw contract 5). What is left out is null. */
@@ -10,7 +14,8 @@ export interface AgentMessage {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  readonly type: (typeof TYPES)[number];
+  /** One of those that are known, or what a store of a newer schema says. */
+  readonly type: string;
   readonly status: (typeof STATUSES)[number];
   /** As long as the caller asked for. */
   readonly text: string;
@@ -44,8 +49,8 @@ export function messageOf(json: string, shorten: (text: string) => string): Mess
   if (!isObject(fields)) return refused('is no object');
   const wrong = NEEDED.find((key) => !isSaid(fields[key]));
   if (wrong !== undefined) return refused(`has no ${wrong}`);
-  const type = TYPES.find((one) => one === fields.type);
-  if (type === undefined) return refused(`has type ${formatJson(fields.type)}, not one of ${TYPES.join(', ')}`);
+  const type = parseType(fields);
+  if (type === null) return refused(`has type ${formatJson(fields.type)}, not one of ${TYPES.join(', ')}`);
   const status = STATUSES.find((one) => one === (fields.status ?? 'pending'));
   if (status === undefined)
     return refused(`has status ${formatJson(fields.status)}, not one of ${STATUSES.join(', ')}`);
@@ -62,6 +67,14 @@ export function messageOf(json: string, shorten: (text: string) => string): Mess
       updated_at: textIn(fields, 'updated_at'),
     },
   };
+}
+
+/** A newer store may have types that nobody knows here; mail of them is mail. In the schema that is known it is a mistake. */
+function parseType({ type, schema_version: schema }: Fields): string | null {
+  if (typeof type !== 'string') return null;
+  if (TYPES.some((known) => known === type)) return type;
+  const isNewer = typeof schema === 'number' && schema > SCHEMA;
+  return isNewer && type !== '' ? shortened(type, MOST_TYPE) : null;
 }
 
 /** Nobody has read it. */

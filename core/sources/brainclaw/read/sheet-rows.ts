@@ -1,4 +1,4 @@
-import { attentionItems, statusOf, type Why } from './attention.ts';
+import { type AttentionItem, attentionItems, statusOf, type Why } from './attention.ts';
 import type { Activity, Entity, Projection } from './projection.ts';
 import type { SheetRow, SheetSection, SheetSectionId } from './sheet.ts';
 import { shortened } from './trim.ts';
@@ -52,23 +52,48 @@ const SECTIONS: readonly { readonly id: SheetSectionId; readonly of: readonly Pa
   { id: 'traps', of: [{ itemType: 'trap' }], first: 'active' },
 ];
 
-/** All sections with their first rows, newest first; attention by its reasons. */
-export function sectionsIn(projection: Projection): readonly SheetSection[] {
-  const attention = attentionItems(projection).map(({ why, entity }) => ({ entity, why }));
-  const sections = [sectionOf('attention', attention, ({ entity, why }) => rowOf(entity, why))];
+/** Which rows of which section; the first of all where nothing is said. */
+export interface SheetPage {
+  readonly section: string;
+  /** Rows before it are left out. */
+  readonly from: number;
+}
+
+/** All sections with their first rows, newest first, or one page of one section; attention by need and time. */
+export function sectionsIn(projection: Projection, page: SheetPage | null = null): readonly SheetSection[] {
+  const from = page?.from ?? 0;
+  const sections = [
+    sectionOf('attention', sortByNeed(attentionItems(projection)), ({ entity, why }) => rowOf(entity, why), from),
+  ];
   for (const { id, of, first } of SECTIONS) {
     const items = of.flatMap(({ itemType, shows }) =>
       [...projection.ofType(itemType).values()].filter((entity) => shows?.(statusOf(entity)) !== false),
     );
-    sections.push(sectionOf(id, newestFirst(items, first), (entity) => rowOf(entity, null)));
-    if (id === 'candidates') sections.push(sectionOf('activity', projection.activity.toReversed(), rowOfActivity));
+    sections.push(sectionOf(id, newestFirst(items, first), (entity) => rowOf(entity, null), from));
+    if (id === 'candidates')
+      sections.push(sectionOf('activity', projection.activity.toReversed(), rowOfActivity, from));
   }
-  return sections;
+  return page === null ? sections : sections.filter(({ id }) => id === page.section);
 }
 
-function sectionOf<T>(id: SheetSectionId, items: readonly T[], row: (item: T) => SheetRow): SheetSection {
-  const rows = items.slice(0, MOST_ROWS).map(row);
-  return { id, total: items.length, rows, rest: items.length - rows.length };
+function sectionOf<T>(id: SheetSectionId, items: readonly T[], row: (item: T) => SheetRow, from: number): SheetSection {
+  const rows = items.slice(from, from + MOST_ROWS).map(row);
+  return { id, total: items.length, rows, rest: Math.max(0, items.length - from - rows.length) };
+}
+
+/** What stands still without a person comes first, what can wait last. */
+const NEED: readonly Why[] = ['pending_actions', 'blocked_assignments', 'stale_runs', 'pending_human_candidates'];
+/** Of each kind so many stand before all others: the page shows eight rows at first, and many of one kind hide no other. */
+const FIRST_OF_KIND = 2;
+
+/** By need and the newest first, after the newest few of every kind. */
+function sortByNeed(items: readonly AttentionItem[]): readonly AttentionItem[] {
+  const newest = items.toSorted((a, b) => (b.entity.seq ?? 0) - (a.entity.seq ?? 0));
+  const kinds = NEED.map((why) => newest.filter((item) => item.why === why));
+  return [
+    ...kinds.flatMap((kind) => kind.slice(0, FIRST_OF_KIND)),
+    ...kinds.flatMap((kind) => kind.slice(FIRST_OF_KIND)),
+  ];
 }
 
 /** By the record that made each what it is; what comes from a checkpoint is older than all. */

@@ -15,7 +15,7 @@ import {
 import { realFiles } from '../../../ports/index.ts';
 import { keepAgentMail } from './mail.ts';
 import type { Seed } from './seed.ts';
-import { type Sheet, type SheetSection, sheetOf } from './sheet.ts';
+import { type Sheet, type SheetRow, type SheetSection, sheetOf } from './sheet.ts';
 import { MOST_ROWS } from './sheet-rows.ts';
 
 const mailOf = (store: Store) =>
@@ -140,6 +140,49 @@ describe('the sheet of a project', () => {
     const { rows, rest, total } = section(sheetIn(store), 'backlog');
     assert.deepEqual([rows.length, rest + rows.length], [MOST_ROWS, total]);
     assert.equal(rows[0]?.key, 'plan:pln_699');
+  });
+
+  test('D2 attention of 300 items has the newest of every kind first, by need and time, and all are reachable', () => {
+    using store = ended(brainclaw());
+    const kinds = [
+      ['state', 'pending'],
+      ['candidate', 'pending'],
+      ['assignment', 'blocked'],
+      ['agent_run', 'failed'],
+    ] as const;
+    const lines = Array.from({ length: 300 }, (_, i) => {
+      // The journal has 120 actions first, then 120 candidates, and a few of the others at its end.
+      const [item_type, status] = kinds[i < 120 ? 0 : i < 240 ? 1 : i < 270 ? 2 : 3] ?? kinds[0];
+      return line(400 + i, { item_type, item_id: `x_${i}`, payload: { status, text: `t${i}`, source: 'human' } });
+    });
+    append(store, lines.join(''));
+    const view = coldOf(store);
+    const pages: SheetRow[][] = [];
+    for (let from = 0; ; from += MOST_ROWS) {
+      const sheet = sheetOf({ view, mail: null, seed: null, page: { section: 'attention', from } });
+      const [{ rows, rest } = { rows: [], rest: 0 }] = sheet.sections;
+      pages.push([...rows]);
+      if (rest === 0) break;
+    }
+    const rows = pages.flat();
+    const { attention } = sheetOf({ view, mail: null, seed: null });
+    assert.deepEqual([pages.length, rows.length, new Set(rows.map(({ key }) => key)).size], [4, 320, 320]);
+    assert.equal(attention?.total, 320);
+    assert.deepEqual(section(sheetOf({ view, mail: null, seed: null }), 'attention').rows, pages[0]);
+    const first = rows.slice(0, 8).map(({ why, seq }) => [why, seq]);
+    const newest = (why: string, seq: number) => Array.from({ length: 2 }, (_, i) => [why, seq - i]);
+    assert.deepEqual(first, [
+      ...newest('pending_actions', 519),
+      ...newest('blocked_assignments', 669),
+      ...newest('stale_runs', 699),
+      ...newest('pending_human_candidates', 639),
+    ]);
+    const order = ['pending_actions', 'blocked_assignments', 'stale_runs', 'pending_human_candidates'];
+    const rest = rows.slice(8).map(({ why, seq }) => order.indexOf(why ?? '') * 10_000 - (seq ?? 0));
+    assert.deepEqual(
+      rest,
+      rest.toSorted((a, b) => a - b),
+    );
   });
 
   test('cuts texts, and leaves out what a terminal or a reader would act on', () => {

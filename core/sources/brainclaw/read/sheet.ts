@@ -6,7 +6,7 @@ import type { AgentInbox } from './mail.ts';
 import type { Section } from './sections.ts';
 import type { Seed } from './seed.ts';
 import { agentsOf } from './sheet-agents.ts';
-import { sectionsIn } from './sheet-rows.ts';
+import { type SheetPage, sectionsIn } from './sheet-rows.ts';
 
 /**
  * What every surface shows of a project: plain values, so that they are JSON as they are. Texts come from whoever writes
@@ -94,6 +94,8 @@ export interface SheetSources {
   readonly mail: ReadonlyMap<string, AgentInbox> | null;
   /** Null: nobody was asked, or nobody answered. */
   readonly seed: Seed | null;
+  /** One page of one section alone; absent: the first rows of each. */
+  readonly page?: SheetPage;
 }
 
 const COUNTS = ['plans', 'claims', 'assignments', 'runs', 'actions', 'failedRuns', 'agents', 'sessions'] as const;
@@ -106,7 +108,7 @@ const OF_THE_REGISTRY: ReadonlySet<SheetCount> = new Set<SheetCount>([
 const KNOWLEDGE = ['plan', 'handoff', 'constraint', 'decision', 'trap'] as const;
 
 /** Pure: what a project is, from what was read of it. The numbers are those of the journal wherever it can be trusted with them. */
-export function sheetOf({ view, mail, seed }: SheetSources): Sheet {
+export function sheetOf({ view, mail, seed, page }: SheetSources): Sheet {
   const projection = view?.replay.projection ?? null;
   const board = projection === null ? null : boardOf(projection);
   const counts = countsOf(board, seed);
@@ -118,7 +120,7 @@ export function sheetOf({ view, mail, seed }: SheetSources): Sheet {
     attention: board?.attention_required ?? null,
     system: board && Object.fromEntries(KNOWLEDGE.map((itemType) => [itemType, board.byType[itemType] ?? 0])),
     agents: agentsOf({ board, mail }),
-    sections: projection === null ? [] : sectionsIn(projection),
+    sections: projection === null ? [] : sectionsIn(projection, page),
     seeded: counts.filter(({ isSeeded }) => isSeeded).map(({ name }) => name),
   };
 }

@@ -9,6 +9,7 @@ import {
   bytesFrom,
   type Defect,
   isAnnounced,
+  isLeftEmpty,
   lookInBox,
   MOST_BODY,
   openSmall,
@@ -83,7 +84,7 @@ async function settled(
   box: Box,
   signal: AbortSignal,
 ): Promise<readonly Unread[]> {
-  const known = (one: Unread): boolean => isAnnounced(one, box.signal);
+  const known = (one: Unread): boolean => isAnnounced(one, box.signal) || isLeftEmpty(one, hand.clock.now());
   if (box.unread.every(known)) return box.unread;
   await hand.clock.sleep(TICK_MS, signal);
   const directory = boxDirectory(places.mailbox, gardenId);

@@ -13,6 +13,8 @@ const FIRST = '[entwurf received ⟵]';
 const LABELS = ['from', 'session', 'at', 'wants reply'] as const;
 const RULE = '─'.repeat(40);
 const LONGEST = 200;
+/** Of the longest label, with its colon. */
+const WIDTH = 12;
 
 /** The header of six lines in front of a body (garden contract 2); null when it is not exactly that. */
 export function envelopeOf(body: string): Envelope | null {
@@ -22,6 +24,16 @@ export function envelopeOf(body: string): Envelope | null {
   if (from == null || session == null || at == null || (reply !== 'yes' && reply !== 'no')) return null;
   const header = lines.join('\n').length + 1;
   return { from, session, at, wantsReply: reply === 'yes', text: body.slice(header) };
+}
+
+/** A body with the usual header before it, so that its reader knows whom to answer. What would break a line is left out. */
+export function formatEnvelope({ text, ...head }: Envelope): string {
+  const values = [head.from, head.session, head.at, head.wantsReply ? 'yes' : 'no'];
+  const lines = LABELS.map((label, index) => {
+    const value = [...(values[index] ?? '').toWellFormed()].filter(isPrintable).slice(0, LONGEST).join('');
+    return `  ${`${label}:`.padEnd(WIDTH)} ${value}`;
+  });
+  return [FIRST, ...lines, RULE, text].join('\n');
 }
 
 /** The sender that a body names, without what could wedge a terminal or a spawn; null when it names none. */

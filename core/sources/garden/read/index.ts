@@ -17,7 +17,7 @@ export {
   driftIn,
   readCapabilities,
 } from './capabilities.ts';
-export { type Envelope, envelopeOf, senderOf } from './envelope.ts';
+export { type Envelope, envelopeOf, formatEnvelope, senderOf } from './envelope.ts';
 export { booleanIn, textIn, textOrNullIn, wordIn } from './fields.ts';
 export { gardenIdOf, isGardenId, utcOf } from './id.ts';
 export { keepLives, type Life, type Lives } from './lives.ts';
@@ -27,7 +27,9 @@ export {
   type BoxLook,
   boxDirectory,
   createdOf,
+  EMPTY_MS,
   isAnnounced,
+  isLeftEmpty,
   lookInBox,
   type Message,
   messageAt,

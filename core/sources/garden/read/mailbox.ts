@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Instant } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
 import { gardenIdOf, isGardenId } from './id.ts';
 import {
@@ -29,8 +30,10 @@ export interface Message {
 
 /** A message that waits to be read. */
 export interface Unread extends Message {
-  /** Bytes. 0: its body is not there yet. */
+  /** Bytes. 0: its body is not there yet, or it has none. */
   readonly size: number;
+  /** When it last changed, as the disk has it. */
+  readonly changedMs: number;
 }
 
 export interface Box {
@@ -93,7 +96,7 @@ export function lookInBox(disk: Disk, mailbox: string, gardenId: string): BoxLoo
     if (there.is === 'refused') return there; // a box whose files can not be looked at
     if (there.is === 'absent') continue; // renamed meanwhile: the next look has it
     const why = wrongWith(there.stat, owners);
-    if (why === null) unread.push({ ...message, size: there.stat.size });
+    if (why === null) unread.push({ ...message, size: there.stat.size, changedMs: there.stat.ctimeMs });
     else errors.push({ filename: message.file, message: why });
   }
   return { is: 'box', messages, unread, errors, signal: signalIn(disk, directory, owners, errors) };
@@ -172,9 +175,17 @@ export function createdOf(stem: string): string | null {
  * Whether the body is known to be whole: the signal, which a sender touches last, is not older. Of any other the size must
  * stand still from one look to the next (garden contract 3, trap 4). A doorbell proves nothing: it takes all there is.
  */
-export function isAnnounced({ stem, size }: Unread, signal: string | null): boolean {
+export function isAnnounced({ stem, size }: Omit<Unread, 'changedMs'>, signal: string | null): boolean {
   const created = createdOf(stem);
   return size > 0 && created !== null && signal !== null && created <= signal.trimEnd();
+}
+
+/** A sender writes a body within a moment: a file that stays empty for so long is a message without one. */
+export const EMPTY_MS = 10_000;
+
+/** Whether nobody writes to this empty file any more. */
+export function isLeftEmpty({ size, changedMs }: Unread, now: Instant): boolean {
+  return size === 0 && now - changedMs >= EMPTY_MS;
 }
 
 function signalIn(disk: Disk, directory: string, owners: Owners, errors: Defect[]): string | null {
