@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
@@ -25,9 +24,9 @@ test('C9 C2 two TUIs of the real Codex at once: each is told its own mail alone,
   const client = realClient('codex');
   if ('missing' in client) return void needs(t, client.missing);
   using home = trayHome();
-  const folders = ['ada', 'cy', 'bo'].map((name) => join(home.home, name));
+  const folders = ['ada', 'cy'].map((name) => join(home.home, name));
   for (const folder of folders) mkdirSync(folder, { recursive: true });
-  const [adas = '', cys = '', nobodys = ''] = folders;
+  const [adas = '', cys = ''] = folders;
   const escapes = { cmd: `touch ${home.home}/X`, sandbox_permissions: 'require_escalated', justification: 'Push?' };
   await using model = await modelServer(({ fresh }) =>
     fresh.includes('Push it') ? [{ tool: 'exec_command', input: escapes }] : null,
@@ -60,7 +59,14 @@ test('C9 C2 two TUIs of the real Codex at once: each is told its own mail alone,
       });
     }
     await terminals.shows(name, /Ask Codex to do anything/);
-    await sleep(2000); // keys right after the start are lost
+    // Keys right after the start are lost.
+    await until(`keys are taken in ${name}`, () => {
+      if (/› x+\s*\n/.test(terminals.screen(name))) return true;
+      terminals.key(name, 'x');
+      return false;
+    });
+    terminals.key(name, 'C-u');
+    await terminals.shows(name, /Ask Codex to do anything/);
   };
   const prompt = async (name: string, text: string): Promise<string> => {
     await terminals.say(name, text);
@@ -75,14 +81,12 @@ test('C9 C2 two TUIs of the real Codex at once: each is told its own mail alone,
   // All of them are served by the server of the first, with its environment: ada's.
   await start('one', adas, 'ada');
   assert.match(await prompt('one', 'hello from one'), /secret for ada/);
+  await push('ada', 'another secret');
   await start('two', cys, 'cy');
   const second = await prompt('two', 'hello from two');
   assert.match(second, /mail for cy/);
   assert.doesNotMatch(second, /secret/);
-  await push('ada', 'another secret');
-  await start('three', nobodys, 'bo');
-  assert.doesNotMatch(await prompt('three', 'hello from three'), /secret|mail for cy/);
-  assert.equal(pendingOf('ada'), 1, 'shown to nobody, and marked for nobody');
+  assert.equal(pendingOf('ada'), 1, 'shown to nobody else, and not marked');
   const known = await sessions();
   assert.deepEqual(
     known.filter(({ id }) => id !== null).map(({ persona, state, tmux }) => [persona, state, tmux]),
