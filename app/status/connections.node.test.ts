@@ -86,7 +86,7 @@ test('B2 a connection that was upgraded lives on past the time of requests', asy
   await new Promise<void>((resolve) => socket.once('data', () => resolve()));
   const silent = server.open('').resume();
   await new Promise<void>((resolve) => silent.once('close', () => resolve()).once('end', () => resolve()));
-  for (let n = 0; n < 10; n += 1) {
+  for (let n = 0; n < 20; n += 1) {
     socket.write('x');
     await new Promise<void>((resolve, reject) => {
       socket.once('data', () => resolve()).once('end', () => reject(new Error('ended')));
