@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Random } from '../../core/ports/index.ts';
 import { makeActivityDir } from './activity.node.ts';
+import { CMD_ENDING, cmdScriptText } from './cmd-script.ts';
 import { type Found, found, type Wish, withHooks, withoutHooks } from './merge.ts';
 import { findObstacles, type SettingsText } from './obstacles.ts';
 import { type HarnessName, RECIPES } from './recipe.ts';
@@ -144,6 +145,16 @@ export function createInstaller(needs: InstallerNeeds): Installer {
     return settled(path);
   }
 
+  /** The script for a shell, and on Windows the one for cmd. */
+  const texts: readonly (readonly [string, string])[] = [
+    [scriptPath, scriptText(script)],
+    ...(os === 'win32' ? [[`${scriptPath}${CMD_ENDING}`, cmdScriptText(script)] as const] : []),
+  ];
+  const areRight = (): boolean => texts.every(([path, text]) => textOf(path) === text);
+  const putScripts = (): void => {
+    for (const [path, text] of texts) putProgram(path, text, random);
+  };
+
   function findGone(): string | null {
     const starts = startsIn(textOf(scriptPath) ?? '');
     return starts?.find((path) => !isFile(path)) ?? null;
@@ -155,11 +166,11 @@ export function createInstaller(needs: InstallerNeeds): Installer {
     repair() {
       const text = textOf(scriptPath);
       const starts = text === null ? null : startsIn(text);
-      if (starts === null || text === scriptText(script)) return false;
+      if (starts === null || areRight()) return false;
       const isOurs = starts[0] === script.node && starts[1] === script.entry;
       if (!isOurs && starts.every(isFile)) return false;
       if (!isFile(script.node) || !isFile(script.entry)) return false; // ours would be no better
-      putProgram(scriptPath, scriptText(script), random);
+      putScripts();
       return true;
     },
     check,
@@ -170,7 +181,7 @@ export function createInstaller(needs: InstallerNeeds): Installer {
     install(harness, reach, persona) {
       check(harness, reach);
       // First: settings that name a script which is not there would be worse than a script that nobody names.
-      putProgram(scriptPath, scriptText(script), random);
+      putScripts();
       makeActivityDir(run);
       return put(harness, reach, persona);
     },
@@ -182,7 +193,7 @@ export function createInstaller(needs: InstallerNeeds): Installer {
         ...found(text, wishOf(harness, path, null)),
         path,
         obstacles: findObstacles(harness, textsFor(harness, reach)),
-        script: there === null ? 'absent' : there === scriptText(script) ? 'right' : 'old',
+        script: there === null ? 'absent' : areRight() ? 'right' : 'old',
       };
     },
   };

@@ -36,9 +36,9 @@ const EMPTY = '{}\n';
  */
 export function withHooks(text: string | null, wish: Wish): string {
   let now = text === null || text.trim() === '' ? EMPTY : text;
-  const { recipe, script, persona } = wish;
+  const { recipe } = wish;
   for (const event of Object.keys(recipe.events)) {
-    const group = groupFor(recipe, event, script, persona);
+    const group = groupFor(recipe, event, wish);
     if (isRight(handlersIn(now, wish), event, group)) continue;
     now = withoutOurs(now, wish, event);
     now = withGroup(now, wish, event, group);

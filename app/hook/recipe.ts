@@ -1,3 +1,4 @@
+import { cmdCommand, isCmdCommand } from './cmd-script.ts';
 import { quoted } from './script.ts';
 
 /** How a harness is told of hooks. Both have the same form: event -> groups, each with a matcher and handlers. */
@@ -40,9 +41,20 @@ export interface Group {
 }
 
 /** What stands in the settings for one event. */
-export function groupFor({ harness, events }: Recipe, event: string, script: string, persona: string | null): Group {
+export function groupFor(
+  { harness, events }: Recipe,
+  event: string,
+  { script, persona, os }: { readonly script: string; readonly persona: string | null; readonly os: NodeJS.Platform },
+): Group {
   const words = [quoted(script), harness, event, ...(persona === null ? [] : [quoted(persona)])];
-  const handler = { type: 'command', command: words.join(' '), timeout: HOOK_TIMEOUT_S };
+  // On Windows Claude Code has a shell with it, Codex has cmd. One that knows no `commandWindows` takes the other.
+  const windows = os === 'win32' && harness === 'codex' ? cmdCommand(script, harness, event, persona) : null;
+  const command = windows ?? words.join(' ');
+  const handler = {
+    ...{ type: 'command', command },
+    ...(windows === null ? {} : { commandWindows: windows }),
+    timeout: HOOK_TIMEOUT_S,
+  };
   const matcher = events[event] ?? null;
   return { ...(matcher === null ? {} : { matcher }), hooks: [handler] };
 }
@@ -58,12 +70,14 @@ export function commandOn(os: NodeJS.Platform, handler: unknown): string | null 
 export function runsScript(handler: unknown, script: string): boolean {
   if (typeof handler !== 'object' || handler === null || !('command' in handler)) return false;
   const { command } = handler;
-  return typeof command === 'string' && `${command} `.startsWith(`${quoted(script)} `);
+  if (typeof command !== 'string') return false;
+  return `${command} `.startsWith(`${quoted(script)} `) || isCmdCommand(command, script);
 }
 
 /** Whom a handler of ours is for, as `groupFor` wrote it; null: it does not say. */
 export function personaIn(handler: unknown): string | null {
   const { command = '' } = handler as { command?: string };
-  const [, word] = / (?:claude|codex) [A-Za-z]+ '((?:[^']|'\\'')*)'$/.exec(command) ?? [];
+  const [, word, plain] = / (?:claude|codex) [A-Za-z]+ (?:'((?:[^']|'\\'')*)'|"([^"]*)")$/.exec(command) ?? [];
+  if (plain !== undefined) return plain;
   return word?.replaceAll("'\\''", "'") ?? null;
 }

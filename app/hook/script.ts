@@ -102,7 +102,7 @@ find_node() {
   [ ! -x "$node" ] || return 0
   for node in@NODES@ "$(command -v node)"; do
     case $node in
-      /*) if [ -f "$node" ] && [ -x "$node" ]; then return 0; fi ;;
+      /* | ?:*) if [ -f "$node" ] && [ -x "$node" ]; then return 0; fi ;;
     esac
   done
   return 1
