@@ -16,7 +16,9 @@ export function tryHooks(
   return Promise.all(
     harnesses.map(async (harness) => {
       const look = installer.look(harness, reach);
-      return { harness, ...look, failure: await installer.probe(look) };
+      // What is not run anyway is not tried.
+      const failure = look.obstacles.length > 0 ? null : await installer.probe(look);
+      return { harness, ...look, failure };
     }),
   );
 }

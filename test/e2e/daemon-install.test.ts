@@ -15,7 +15,7 @@ const homeOf = ({ env }: DaemonHome): string => env.HOME ?? '';
 const system = (home: DaemonHome, fails?: string): UserSystemd => userSystemd(homeOf(home), fails);
 
 function hivebar(home: DaemonHome, systemd: UserSystemd, words: readonly string[], env = {}) {
-  if (words[0] === 'install') installHooks(homeOf(home), home.env.HIVEBAR_HOME ?? '');
+  if (words[0] === 'install' && !words.includes('--print')) installHooks(homeOf(home), home.env.HIVEBAR_HOME ?? '');
   return runCli(['daemon', ...words], { env: { ...home.env, ...systemd.env, ...env } });
 }
 

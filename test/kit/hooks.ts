@@ -5,7 +5,7 @@ import { realRandom } from '../../core/ports/index.ts';
 import { programEntry } from './program.ts';
 
 /**
- * Installs the hooks of Claude Code as the program under test would, without a process.
+ * Installs the hooks of Claude Code and Codex as the program under test would, without a process.
  * @param home `HOME`
  * @param state `HIVEBAR_HOME`
  */
@@ -14,7 +14,7 @@ export function installHooks(home: string, state: string): void {
   const root = join(entry, ...(entry.endsWith('.ts') ? ['..', '..', '..'] : ['..', '..']));
   const folders = { claude: join(home, '.claude'), codex: join(home, '.codex') };
   const node = process.execPath;
-  createInstaller({
+  const installer = createInstaller({
     random: realRandom,
     os: process.platform,
     managed: { claude: [], codex: [] },
@@ -23,5 +23,6 @@ export function installHooks(home: string, state: string): void {
     scriptPath: join(state, 'hook', 'hivebar-hook'),
     script: { node, otherNodes: nodesBeside(root, process.platform), entry, state, leads: { HIVEBAR_HOME: state } },
     folders: { user: folders, project: folders },
-  }).install('claude', 'user', null);
+  });
+  for (const harness of ['claude', 'codex'] as const) installer.install(harness, 'user', null);
 }
