@@ -1,6 +1,13 @@
 import { writeSync } from 'node:fs';
 import { answerHook } from './hook/index.ts';
 
+/** Each wait has its own, shorter one; this is for what nobody thought of, such as a disk that does not answer. */
+const MOST_MS = 15_000;
+setTimeout(() => {
+  write(2, `hivebar hook: not done after ${MOST_MS / 1000} s: what it was to say comes with the next one\n`);
+  process.exit(0);
+}, MOST_MS).unref();
+
 /**
  * One call of a hook in a process of its own. It ends at once: what a process does while it goes quietly (closing the database,
  * taking down its heap) is time that an agent waits for.

@@ -30,6 +30,7 @@ const SHORT_TIMERS: readonly string[] = [
   'app/cli/doctor/hive.node.ts',
   'app/cli/doctor/leave-soon.node.ts',
   'app/cli/doctor/port.node.ts',
+  'app/cli/hook-now.node.ts',
   'app/cli/hook/stdin.node.ts',
   'core/daemon/log/event-log.node.ts',
   'core/daemon/log/outlets.node.ts',
