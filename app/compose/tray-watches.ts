@@ -104,7 +104,9 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
     const kept = (again.has(persona.id) ? outbox.kept(persona.id) : options.kept.get(persona.id)) ?? null;
     const ours = kept !== null && isDeepStrictEqual(kept.identity, JSON.parse(JSON.stringify(identity)));
     if (kept !== null && !ours)
-      machine.log.warn(`${persona.id}: its kept position belongs to another inbox; it starts at the newest message`);
+      machine.log.warn(
+        `${persona.id}: identity mismatch: its kept position belongs to another inbox; it starts at the newest message`,
+      );
     const toldOnly = kept === null ? (outbox.newestIds().get(persona.id) ?? 0) : 0;
     // The store lost its checkpoint and the event file still says what was told: a log goes on behind that.
     const isLog = source.kind === KIJITO_INBOX;
@@ -166,7 +168,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
 
   function startOf(saved: Saved | null, isForeign: boolean, isBorn: boolean): Start {
     if (saved !== null) return { is: 'resume' };
-    if (isForeign) return { is: 'baseline', why: 'its kept position belongs to another inbox' };
+    if (isForeign) return { is: 'baseline', why: 'identity mismatch: its kept position belongs to another inbox' };
     if (isBorn) return { is: 'born' };
     return isKnown ? { is: 'seed', id: 0 } : { is: 'baseline' };
   }

@@ -79,7 +79,7 @@ export function watchPositions(
     id: PersonaId,
     born: boolean,
   ): Pick<Position, 'start' | 'saved'> {
-    const why = `belongs to another inbox (${shown(found)}, wanted ${shown(expected)})`;
+    const why = `identity mismatch: it belongs to another inbox (${shown(found)}, wanted ${shown(expected)})`;
     log.warn(`${path}: ${why}: ${id} starts at the newest message`);
     return { start: born ? { is: 'born' } : { is: 'baseline', why: `${path} ${why}` }, saved: null };
   }

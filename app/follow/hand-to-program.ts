@@ -79,7 +79,7 @@ function wordsOf(ended: Ended, killAfterMs: number): string {
     case 'killed':
       return `killed by ${ended.signal}${said(ended.stderr)}`;
     case 'timeout':
-      return `not done after ${killAfterMs / 1000} s`;
+      return `timed out after ${killAfterMs / 1000} s`;
     case 'not-started':
       return `not started (${ended.why})`;
   }

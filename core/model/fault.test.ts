@@ -27,3 +27,8 @@ test('a fault passes through as it is; anything else thrown is an internal one w
   );
   assert.equal(faultOf('text', scope).message, 'text');
 });
+
+test('B11 given any fault, its next step is one a person can take, and no promise of a program that may have ended', () => {
+  for (const [code, { next }] of Object.entries(FAULTS))
+    assert.doesNotMatch(next, /by itself|again later|is retried/, code);
+});

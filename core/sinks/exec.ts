@@ -72,7 +72,7 @@ function faultOfEnd(ended: Ended, command: string, event: Event, scope: Scope): 
     case 'killed':
       return new Fault('exec-failed', `${what}: killed by ${ended.signal} ${about}${said(ended.stderr)}`, scope);
     case 'timeout':
-      return new Fault('exec-timeout', `${what}: not done after ${TIMEOUT_MS / 1000} s ${about}`, scope);
+      return new Fault('exec-timeout', `${what}: timed out after ${TIMEOUT_MS / 1000} s ${about}`, scope);
     case 'not-started':
       return new Fault('exec-failed', `${what}: not started ${about}: ${ended.why}`, scope);
   }

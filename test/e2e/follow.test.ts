@@ -321,7 +321,7 @@ describe('commands', () => {
     const pids = home.at('pids');
     const script = 'sleep 600 & echo "$!" >>"$0"; wait';
     await using cli = follow(home, ['--harness', 'exec', '--kill-after', '1', '--', '/bin/sh', '-c', script, pids]);
-    await cli.says(/not done after 1 s for ada:new:1/);
+    await cli.says(/timed out after 1 s for ada:new:1/);
     await until('its child is gone', () => !isAlive(Number(linesIn(pids)[0])));
     await cli.until('it is tried again', () => linesIn(pids).length === 2);
     await cli.stop();

@@ -138,11 +138,11 @@ describe('what is wrong around it ends the start with 2 as well', { concurrency:
 });
 
 describe('flags at work', { concurrency: 4 }, () => {
-  test('warnings go to stderr and stop nothing', async () => {
+  test('E3 warnings go to stderr in the usual words and stop nothing', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     await using cli = startCli(['watch', '--hive', hive.url, '--exec', 'true', '--allow-private']);
     await cli.event('armed');
-    assert.match(cli.stderr, /--exec does nothing without --emit exec-per-event/);
+    assert.match(cli.stderr, /--exec is ignored without --emit exec-per-event/);
     assert.match(cli.stderr, /--allow-private only concern --url/);
   });
 

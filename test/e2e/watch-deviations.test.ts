@@ -91,7 +91,7 @@ describe('deviations', { concurrency: 8 }, () => {
     }
   });
 
-  test('D9: at its time limit an exec command goes with all its children', async () => {
+  test('E3 D9: at its time limit an exec command goes with all its children', async () => {
     using files = scratch();
     await using hive = await fakeHive({ personas: ['ada'] });
     const command = `sleep 60 & echo $! > ${files.at('child')}; sleep 60`;
@@ -99,7 +99,7 @@ describe('deviations', { concurrency: 8 }, () => {
     await until('the command runs', () => files.list().includes('child'));
     const child = Number(readFileSync(files.at('child'), 'utf8'));
     assert.ok(isAlive(child));
-    await cli.says(/not done after 10 s/, 15_000);
+    await cli.says(/timed out after 10 s/, 15_000);
     await until('its child is gone', () => !isAlive(child));
   });
 

@@ -236,7 +236,7 @@ describe('DONE-WHEN', { concurrency: 6 }, () => {
     );
   });
 
-  test('9: a state file of another inbox is not resumed; a second watcher on the same one is refused', async () => {
+  test('E3 9: a state file of another inbox is not resumed; a second watcher on the same one is refused', async () => {
     using files = scratch();
     await using hive = await fakeHive({ personas: ['ada', 'bo'] });
     for (let n = 0; n < 5; n += 1) hive.deliver('bo');
@@ -256,7 +256,7 @@ describe('DONE-WHEN', { concurrency: 6 }, () => {
     await using cli = startCli([...args, '--state-file', path]);
     assert.equal((await cli.event('armed')).cursor, 5);
     assert.equal(cli.events.length, 1);
-    assert.match(cli.stderr, /belongs to another inbox/);
+    assert.match(cli.stderr, /identity mismatch: it belongs to another inbox/);
 
     const second = await runCli([...args, '--state-file', path]);
     assert.deepEqual([second.code, second.stdout], [2, '']);

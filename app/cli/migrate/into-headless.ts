@@ -68,7 +68,10 @@ function hereAt(path: string, identity: OldIdentity): Here {
   const { state } = fileAt(path);
   if (state.is === 'position') {
     if (isDeepStrictEqual(state.identity, identity)) return { is: 'at', cursor: state.saved.cursor };
-    return { is: 'unclear', why: `is left out: ${path} belongs to another inbox; move it away first` };
+    return {
+      is: 'unclear',
+      why: `is left out: identity mismatch: ${path} belongs to another inbox; move it away first`,
+    };
   }
   if (state.why === ABSENT) return { is: 'none' };
   return { is: 'unclear', why: `is left out: ${path} ${state.why}; move it away first` };

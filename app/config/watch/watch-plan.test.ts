@@ -206,7 +206,7 @@ describe('what does nothing is warned of and changes nothing', () => {
       /--no-stranded-alerts.* only concern --delivery at-least-once/,
       { hiveAlarms: { stranded: false, urgent: true } },
     ],
-    [['--exec', 'true'], /--exec does nothing without --emit exec-per-event/, {}],
+    [['--exec', 'true'], /--exec is ignored without --emit exec-per-event/, {}],
     [
       ['--emit', 'exec-per-event', '--exec', 'true', '--events-file', 'e'],
       /--events-file.* do nothing with --emit exec-per-event/,

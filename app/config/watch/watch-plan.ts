@@ -276,7 +276,7 @@ function emitOf(flags: Flags, warnings: string[]): WatchPlan['emit'] {
       warnings.push('--events-file and --events-file-template do nothing with --emit exec-per-event');
     return { is: 'exec', command: flags.exec };
   }
-  if (flags.exec !== undefined) warnings.push('--exec does nothing without --emit exec-per-event');
+  if (flags.exec !== undefined) warnings.push('--exec is ignored without --emit exec-per-event');
   if (file !== null) return { is: 'file', path: file };
   return template !== null ? { is: 'template', template } : { is: 'stdout' };
 }
