@@ -6,7 +6,7 @@ export interface Acts {
   /** Shows what can be done with it as it stands. */
   draw(persona: PersonaWire): void;
   /** Does it and says how it went. `done`: in words, when it went well. False: it was not done. */
-  run(name: string, params: object, done: string): Promise<boolean>;
+  run(name: string, params: object, done: Act['done']): Promise<boolean>;
 }
 
 interface Act {
@@ -14,7 +14,8 @@ interface Act {
   readonly title: string;
   readonly name: string;
   readonly params: object;
-  readonly done: string;
+  /** Words for what was done, or what makes them from the answer. */
+  readonly done: string | ((result: unknown) => string);
   readonly main?: boolean;
 }
 
@@ -31,8 +32,8 @@ export function startActs(place: HTMLElement, words: HTMLElement, needToken: () 
       return false;
     }
     try {
-      await act(name, params);
-      said(done, 'well');
+      const result = await act(name, params);
+      said(typeof done === 'string' ? done : done(result), 'well');
       return true;
     } catch (error) {
       if (error instanceof TokenNeeded) needToken();
@@ -77,7 +78,7 @@ function actsOf(persona: PersonaWire): readonly Act[] {
   const who = { persona: persona.id };
   const muted = persona.muted !== null;
   const all: readonly (Act | null)[] = [
-    { key: 'open', title: 'Open session', name: 'open', params: who, done: 'Session opened.', main: true },
+    { key: 'open', title: 'Open session', name: 'open', params: who, done: formatOpened, main: true },
     { key: 'poll', title: 'Poll now', name: 'poll', params: who, done: 'Polling.' },
     persona.canMarkRead && (persona.unread ?? 0) > 0
       ? { key: 'read', title: 'Mark all as read', name: 'read', params: who, done: 'Marked as read.' }
@@ -100,6 +101,18 @@ function actsOf(persona: PersonaWire): readonly Act[] {
       : { key: 'hide', title: 'Hide', name: 'hide', params: who, done: 'Hidden: find it by the filter Hidden.' },
   ];
   return all.filter((one) => one !== null);
+}
+
+/** What `open` says it opened. */
+function formatOpened(result: unknown): string {
+  switch ((result as { readonly opened?: unknown } | null)?.opened) {
+    case 'page':
+      return 'There is no session to open: its page was opened.';
+    case 'none':
+      return 'The session is just being opened.';
+    default:
+      return 'Session opened.';
+  }
 }
 
 function messageOf(error: unknown): string {

@@ -16,7 +16,8 @@ function rig() {
       (...args: unknown[]) => {
         if (name === 'knows') return args[0] === 'ada';
         asked.push([name, ...args]);
-        return name === 'markRead' ? 2 : name === 'poll' ? args[0] === null || args[0] === 'ada' : undefined;
+        const answers: Readonly<Record<string, unknown>> = { markRead: 2, openPage: 'page', openSession: 'tmux' };
+        return name === 'poll' ? args[0] === null || args[0] === 'ada' : answers[String(name)];
       },
   });
   const actions = createActions(house, fakeClock(NOW));
@@ -87,11 +88,11 @@ test('a persona that is not watched is named, by every action on one', async () 
   }
 });
 
-test('without a persona, open is the page; with one, its session', async () => {
+test('E6 without a persona, open is the page; with one, its session; the answer says what was opened', async () => {
   const { asked, run } = rig();
-  await run('open', { activationToken: 't' });
-  await run('open', { persona: 'ada' });
-  await run('page', { persona: 'ada' });
+  assert.deepEqual(await run('open', { activationToken: 't' }), { opened: 'page' });
+  assert.deepEqual(await run('open', { persona: 'ada' }), { opened: 'tmux' });
+  assert.deepEqual(await run('page', { persona: 'ada' }), { opened: 'page' });
   assert.deepEqual(asked, [
     ['openPage', null, 't'],
     ['openSession', 'ada', null],

@@ -170,9 +170,8 @@ export function createActions(house: House, clock: Clock): Actions {
       params: OPENS,
       asks: 'token',
       run: async ({ persona, activationToken = null }) => {
-        if (persona === undefined) await house.openPage(null, activationToken);
-        else await house.openSession(known(persona), activationToken);
-        return {};
+        if (persona === undefined) return { opened: await house.openPage(null, activationToken) };
+        return { opened: await house.openSession(known(persona), activationToken) };
       },
     }),
     action({
@@ -181,8 +180,7 @@ export function createActions(house: House, clock: Clock): Actions {
       params: OPENS,
       asks: 'token',
       run: async ({ persona, activationToken = null }) => {
-        await house.openPage(persona === undefined ? null : known(persona), activationToken);
-        return {};
+        return { opened: await house.openPage(persona === undefined ? null : known(persona), activationToken) };
       },
     }),
     action({

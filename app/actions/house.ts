@@ -3,6 +3,7 @@ import type { Done, Reply } from '../../core/inbox/decisions/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Acted, Wish } from '../../core/sources/brainclaw/index.ts';
 import type { Messages } from '../../core/sources/index.ts';
+import type { Opened } from '../open/index.ts';
 
 /** What the actions act on: the running tray process, as compose builds it. */
 export interface House {
@@ -22,8 +23,9 @@ export interface House {
   /** Has brainclaw act on an item of a project, by its id. What comes of it shows on the board later. @throws Fault */
   actOnProject(project: string, wish: Wish, signal: AbortSignal): Promise<Acted>;
   /** The persona's session, else its page. */
-  openSession(persona: PersonaId, activationToken: string | null): Promise<void>;
-  openPage(persona: PersonaId | null, activationToken: string | null): Promise<void>;
+  /** What was opened: the session, or where there is none its page. */
+  openSession(persona: PersonaId, activationToken: string | null): Promise<Opened>;
+  openPage(persona: PersonaId | null, activationToken: string | null): Promise<Opened>;
   /** An address of the page that logs its browser in: good once, and for a minute. */
   pageLink(persona: PersonaId | null): string;
   copyFollowCommand(persona: PersonaId): Promise<void>;

@@ -35,10 +35,21 @@ export const command: Command = {
       if (url !== null) io.err(`open this address in a browser within a minute: ${url}\n`);
       return 1;
     }
-    io.out(persona === null ? 'opened the status page\n' : `opened ${printable(persona)}\n`);
+    io.out(`${formatOpened(persona, opened, page)}\n`);
     return 0;
   },
 };
+
+/** What was opened, by the answer of the running program. */
+function formatOpened(persona: string | null, answer: string, wantsPage: boolean): string {
+  const { result } = JSON.parse(answer) as { readonly result: { readonly opened: string } };
+  if (persona === null) return 'opened the status page';
+  const name = printable(persona);
+  if (result.opened === 'page')
+    return wantsPage ? `opened the page of ${name}` : `${name} has no session: opened its page`;
+  if (result.opened === 'none') return `the session of ${name} is just being opened`;
+  return `opened ${name}`;
+}
 
 /** What lets the desktop bring the window to the front, where whoever started us has passed it on. */
 function activation({ env }: Io): { readonly activationToken?: string } {

@@ -142,7 +142,10 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   /** Where nothing can be copied, the page shows the command. */
   async function copyFollowCommand(persona: string): Promise<void> {
     const file = board.snapshot().personas.find(({ id }) => id === persona)?.eventsFile ?? null;
-    if (file === null) return await openPage(persona, null);
+    if (file === null) {
+      await openPage(persona, null);
+      return;
+    }
     const copied = await copyText(followCommand(file), { platform: machine.os, env, clock });
     if (copied.is === 'copied') return;
     log.info(`the follow command can not be copied: ${copied.why}; the page shows it`);

@@ -1,4 +1,4 @@
-export type { Click, Opener, Opens, OpenUrl } from './opener.ts';
+export type { Click, Opened, Opener, Opens, OpenUrl } from './opener.ts';
 export { isOurPage, pageOpener } from './page-opener.ts';
 export { checkOpener } from './placeholders.ts';
 export type { OpenerSetting } from './plan.ts';

@@ -9,11 +9,14 @@ export interface Click {
   readonly activationToken: string | null;
 }
 
+/** What a click opened. `none`: nothing, because the session is just being opened. */
+export type Opened = 'tmux' | 'terminal' | 'command' | 'url' | 'page' | 'none';
+
 /** One way to open what a click is about. */
 export interface Opener {
   readonly name: 'page' | 'session';
   /** @throws Fault `exec-failed` when nothing could be opened, `settings` when the settings ask for what is not done */
-  open(click: Click): Promise<void>;
+  open(click: Click): Promise<Opened>;
 }
 
 /** Hands a URL to the desktop. @throws Fault `exec-failed` */

@@ -24,6 +24,7 @@ export function pageOpener({ urlOf, port, conceal, openUrl }: PageOpenerNeeds): 
         throw new Fault('internal', `not an address of the status page: ${url}`, { is: 'machine', key: 'open' });
       }
       await openUrl(conceal(url), activationToken);
+      return 'page';
     },
   };
 }

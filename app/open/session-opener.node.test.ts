@@ -58,7 +58,7 @@ function desk(space: Scratch, programs: readonly string[], more: Partial<Session
       urlSchemes: ['https'],
       sessions: () => sessions,
       about: () => ({ source: 'kijito', newestId: 12 }),
-      page: { name: 'page', open: async (click) => void pages.push(click) },
+      page: { name: 'page', open: async (click) => (pages.push(click) > 0 ? 'page' : 'none') },
       openUrl: async (url, token) => void urls.push([url, token]),
       platform: 'linux',
       env: { PATH: bin },
@@ -89,6 +89,19 @@ const session = (more: Partial<Session> = {}): Session => ({
   announcedAt: 0,
   endedAt: null,
   ...more,
+});
+
+test('E6 given a click, it is said what was opened: a command, a terminal, the page, or nothing again', async () => {
+  using space = scratch();
+  const { work, opener } = desk(space, ['show', 'kitty', 'agent']);
+  const gone = [session({ cwd: work, resume: ['agent'] })];
+  const open = (setting: OpenerSetting, sessions: readonly Session[]) => opener(setting, sessions).open(click('ada'));
+  assert.equal(await open({ is: 'command', argv: ['show', '{persona}'] }, gone), 'command');
+  assert.equal(await open({ is: 'command', argv: ['show', '{session}'] }, []), 'page', 'its value is not known');
+  assert.equal(await open({ is: 'url', template: 'https://h/{persona}' }, gone), 'url');
+  assert.equal(await open({ is: 'auto' }, []), 'page');
+  const resumes = opener({ is: 'auto' }, gone);
+  assert.deepEqual([await resumes.open(click('ada')), await resumes.open(click('ada'))], ['terminal', 'none']);
 });
 
 describe('command', () => {

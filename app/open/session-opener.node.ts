@@ -4,7 +4,7 @@ import type { Clock, Log } from '../../core/ports/index.ts';
 import { ownHome } from '../../core/state/index.ts';
 import { type Env, programOnPath } from '../programs.node.ts';
 import { activationOf, failed, isFolder, launch } from './launch.node.ts';
-import type { Click, Opener, OpenUrl } from './opener.ts';
+import type { Click, Opened, Opener, OpenUrl } from './opener.ts';
 import { filledArgv, filledUrl, type Values } from './placeholders.ts';
 import { choose, type OpenerSetting, type Plan, type Step } from './plan.ts';
 import { lifeOf } from './process-life.node.ts';
@@ -35,7 +35,7 @@ const RESUMES_WITHIN_MS = 10_000;
 
 /** Opens the session of the persona that was clicked, as the setting `opener` says; without a persona, the page. */
 export function sessionOpener(needs: SessionOpenerNeeds): Opener {
-  const opening = new Map<PersonaId, Promise<void>>();
+  const opening = new Map<PersonaId, Promise<Opened>>();
   const resumed = new Map<PersonaId, number>();
   return {
     name: 'session',
@@ -46,7 +46,7 @@ export function sessionOpener(needs: SessionOpenerNeeds): Opener {
       if (running !== undefined) return await running; // a double click is one wish
       const run = openSession(needs, persona, click, resumed).finally(() => opening.delete(persona));
       opening.set(persona, run);
-      await run;
+      return await run;
     },
   };
 }
@@ -56,23 +56,24 @@ async function openSession(
   persona: PersonaId,
   click: Click,
   resumed: Map<PersonaId, number>,
-): Promise<void> {
+): Promise<Opened> {
   const { clock, log, platform, setting } = needs;
   const plan = choose(needs.sessions(persona), setting, (session) => lifeOf(session.runner, platform));
   const last = plan.steps.length - 1;
   for (const [i, step] of plan.steps.entries()) {
     const resumes = step.is === 'terminal' && step.resume !== null;
     const before = resumed.get(persona);
-    if (resumes && before !== undefined && clock.monotonic() - before < RESUMES_WITHIN_MS) return;
+    if (resumes && before !== undefined && clock.monotonic() - before < RESUMES_WITHIN_MS) return 'none';
     try {
-      await carryOut(needs, persona, step, plan, click);
+      const opened = await carryOut(needs, persona, step, plan, click);
       if (resumes) resumed.set(persona, clock.monotonic());
-      return;
+      return opened;
     } catch (error) {
       if (i === last || !(error instanceof Fault)) throw error;
       log.info(`open ${persona}: ${error.message}; trying ${plan.steps[i + 1]?.is}`);
     }
   }
+  return 'none';
 }
 
 async function carryOut(
@@ -81,7 +82,7 @@ async function carryOut(
   step: Step,
   { session }: Plan,
   click: Click,
-): Promise<void> {
+): Promise<Opened> {
   const { page, openUrl, env, platform, urlSchemes } = needs;
   const values = (): Values => valuesOf(needs, persona, session);
   switch (step.is) {
@@ -89,20 +90,27 @@ async function carryOut(
       return await page.open(click);
     case 'url': {
       const url = filledUrl(step.template, values(), urlSchemes);
-      return url === null ? await page.open(click) : await openUrl(url, click.activationToken);
+      if (url === null) return await page.open(click);
+      await openUrl(url, click.activationToken);
+      return 'url';
     }
     case 'command': {
       const argv = filledArgv('command', step.argv, values());
-      return argv === null ? await page.open(click) : await run(needs, argv, folderOf(session), values(), click);
+      if (argv === null) return await page.open(click);
+      await run(needs, argv, folderOf(session), values(), click);
+      return 'command';
     }
     case 'tmux':
-      return await showPane(step.pane, env, platform);
+      await showPane(step.pane, env, platform);
+      return 'tmux';
     case 'attach':
-      return await terminal(needs, step.terminal, await attachCommand(step.pane, env, platform), values(), click);
+      await terminal(needs, step.terminal, await attachCommand(step.pane, env, platform), values(), click);
+      return 'tmux';
     case 'terminal': {
       const [program, ...args] = step.resume ?? [];
       const argv = program === undefined ? [] : [programOf(program, needs), ...args];
-      return await terminal(needs, step.terminal, argv, values(), click);
+      await terminal(needs, step.terminal, argv, values(), click);
+      return 'terminal';
     }
   }
 }
