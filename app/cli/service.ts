@@ -108,17 +108,25 @@ async function tray({ word, purge: purges }: Asked, disk: Disk, io: Io): Promise
     if (other.is === 'ours')
       return said(io, `${other.path} is the headless service, and two would tell everything twice: ${REMOVE_HEADLESS}`);
   }
+  const missing = word === 'uninstall' ? null : await login.missing();
+  if (word === 'install' && missing !== null)
+    return said(io, `nothing would start Hivebar at login: ${missing}: ${INSTEAD}`);
   if (word !== 'status') await login.set(word === 'install');
-  io.out(`${printable(sentenceOf(word === 'status' ? before : await login.look()))}\n`);
+  const look = word === 'status' ? before : await login.look();
+  if (look.is === 'on' && missing !== null)
+    io.out(`${printable(`does not start at login: ${look.path} is there, but ${missing}`)}\n`);
+  else io.out(`${printable(sentenceOf(look))}\n`);
   if (word === 'status') {
-    const look = headlessService(machine).look();
-    io.out(`${printable(headlessSentence(look))}\n`);
-    return isGone(before) || isGone(look) ? 1 : 0;
+    const watch = headlessService(machine).look();
+    io.out(`${printable(headlessSentence(watch))}\n`);
+    return isGone(before) || isGone(watch) || (before.is === 'on' && missing !== null) ? 1 : 0;
   }
   if (purges) io.out('nothing else belongs to start at login; mail, events and settings are left as they are\n');
   return 0;
 }
 
+const INSTEAD =
+  'in a container start `hivebar watch` as its command, and where a systemd of the machine runs install with --headless';
 const REMOVE_HEADLESS = 'run `hivebar service uninstall --headless` first';
 
 async function headless({ word, purge: purges, flags: given }: Asked, disk: Disk, io: Io): Promise<number> {

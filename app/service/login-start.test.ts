@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { realRandom, realSpawn, silentLog } from '../../core/ports/index.ts';
+import { realFiles, realRandom, realSpawn, silentLog } from '../../core/ports/index.ts';
 import { realDisk } from '../../core/state/index.ts';
 import { createHeadlessService } from './headless.ts';
 import { launchAgent } from './launch-agent.ts';
@@ -332,4 +332,17 @@ test('XDG_CONFIG_HOME is where the unit goes; a relative one is ignored', async 
     (await createLoginStart({ ...needs, env: { ...needs.env, XDG_CONFIG_HOME } }).print()).path;
   assert.equal(await pathIn('/else'), '/else/autostart/hivebar.desktop');
   assert.equal(await pathIn('else'), at(ENTRY));
+});
+
+test('F8 given neither a systemd of this user nor a desktop, it is said what would have to be there', async () => {
+  const bare = scene('no systemd').needs;
+  const files = {
+    ...bare.disk.files,
+    lstat: (path: string) => (path.includes('sessions') ? null : realFiles.lstat(path)),
+  };
+  const container = createLoginStart({ ...bare, disk: { ...bare.disk, files } });
+  assert.match((await container.missing()) ?? '', /no systemd of this user answers .* and no desktop is installed/);
+  for (const env of [{ DISPLAY: ':0' }, { WAYLAND_DISPLAY: 'wayland-0' }, { XDG_CURRENT_DESKTOP: 'GNOME' }])
+    assert.equal(await createLoginStart({ ...bare, env }).missing(), null);
+  assert.equal(await scene('active').login.missing(), null);
 });

@@ -51,6 +51,8 @@ export interface LoginStart {
   look(): Promise<LoginLook>;
   /** Writes anew what starts something that is gone, as `set(true)` does. @returns how it was before @throws Fault as `set` */
   repair(): Promise<LoginLook>;
+  /** What would have to be there for the entry to start anything; null: it is there. A container has neither of the two. */
+  missing(): Promise<string | null>;
   /** What `set(true)` would write, and where. Writes nothing. @throws Fault `unwritable` */
   print(): Promise<Printed>;
 }
@@ -151,6 +153,10 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
       if (before.is === 'on' && before.gone !== null) await set(true);
       return before;
     },
+    async missing() {
+      if ((await chosenNow()).by !== 'autostart' || hasDesktop(needs)) return null;
+      return 'no systemd of this user answers (systemctl --user), and no desktop is installed that reads autostart files';
+    },
     async state() {
       const { is } = await look();
       return is === 'foreign' ? null : is === 'on';
@@ -187,6 +193,14 @@ async function chosen(needs: LoginNeeds, ways: readonly Way[]): Promise<Way> {
   if (second === undefined) return first;
   return (await targetOf(needs)) === null ? second : first;
 }
+
+/** A desktop that runs now, or one that is installed: this may be asked over SSH. */
+function hasDesktop({ env, disk }: LoginNeeds): boolean {
+  if (env.DISPLAY || env.WAYLAND_DISPLAY || env.XDG_CURRENT_DESKTOP) return true;
+  return SESSIONS.some((folder) => disk.files.lstat(folder) !== null);
+}
+
+const SESSIONS = ['/usr/share/xsessions', '/usr/share/wayland-sessions'];
 
 /** Null: systemd is not the way here. */
 async function targetOf(needs: LoginNeeds): Promise<Target | null> {

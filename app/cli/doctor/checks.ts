@@ -132,8 +132,10 @@ const DESKTOP: readonly Check[] = [
   check({
     name: 'start at login',
     about: [],
-    probe: ({ os, env }) =>
-      loginStart({ os, env, disk: realDisk(silentLog), random: realRandom, spawn: realSpawn }).look(),
+    probe: async ({ os, env }) => {
+      const login = loginStart({ os, env, disk: realDisk(silentLog), random: realRandom, spawn: realSpawn });
+      return { look: await login.look(), missing: await login.missing() };
+    },
     judge: judgeLogin,
   }),
 ];

@@ -1,9 +1,16 @@
 import type { LoginLook } from '../../service/index.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-export function judgeLogin(look: LoginLook): Finding {
+export interface LoginSeen {
+  readonly look: LoginLook;
+  /** What would have to be there for an entry to start anything; null: it is there. */
+  readonly missing: string | null;
+}
+
+export function judgeLogin({ look, missing }: LoginSeen): Finding {
   switch (look.is) {
     case 'on':
+      if (missing !== null) return fail(`${look.path} starts nothing: ${missing}`, 'run: hivebar service uninstall');
       if (look.gone !== null)
         return fail(`on, but ${look.path} starts ${look.gone}, which is not there`, 'run: hivebar service install');
       if (!look.isOld) return ok(`on, by ${look.path}`);
