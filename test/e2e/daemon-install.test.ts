@@ -198,6 +198,29 @@ describe('hivebar daemon install', () => {
     assert.deepEqual([systemd.said, existsSync(join(home.dir, 'daemons', 'acme-ada', 'daemon.json'))], [[], false]);
   });
 
+  test('D5 a daemon that does not answer is not said to run: what its log says is, and the exit is 1', async () => {
+    using home = daemonHome();
+    const record = JSON.stringify({ level: 'error', msg: 'daemon.json can not be read: mode 0644' });
+    const done = await hivebar(home, userSystemd(homeOf(home), 'never', record), ada(home));
+    assert.equal(done.code, 1, done.stdout);
+    assert.doesNotMatch(done.stdout, /it runs/);
+    assert.match(
+      done.stderr,
+      /acme-ada is installed and started, and does not answer after 3 s; its log says: daemon.json can not be read/,
+    );
+  });
+
+  test('D5 without a bus of the user the other way is named, and it works', async () => {
+    using home = daemonHome();
+    const systemd = system(home, 'daemon-reload');
+    const done = await hivebar(home, systemd, ada(home));
+    assert.equal(done.code, 1);
+    assert.match(done.stderr, /daemon-reload: ended with 1: .*; --by tray has the tray program start it instead/);
+    const byTray = await hivebar(home, systemd, ada(home, '--by', 'tray'));
+    assert.equal(byTray.code, 0, byTray.stderr);
+    assert.match(byTray.stdout, /the tray program starts it, as soon as it runs/);
+  });
+
   test('D4 a UUID in the name of a unit is refused, the way out is named, and it works', async () => {
     using home = daemonHome();
     const systemd = system(home);

@@ -3,6 +3,7 @@ import {
   type DaemonConfig,
   type DaemonPlaces,
   daemonConfigText,
+  isThere,
   joinedName,
   LOCAL,
   LONGEST_SOCKET,
@@ -20,6 +21,7 @@ import type { Io } from '../command.ts';
 import { usage } from '../outcome.ts';
 import { type Ground, groundOf, refused } from './ground.ts';
 import { type InstallArgs, installArgs } from './install-args.ts';
+import { findLastLog } from './last-log.node.ts';
 import { removeDaemonFiles } from './remove.node.ts';
 import { forgetQuiet, writeTokens } from './tokens.ts';
 
@@ -92,15 +94,44 @@ async function install(asked: InstallArgs, ground: Ground, io: Io): Promise<numb
   // Also the same again for the tray, which rests until it is written.
   if (!isSame || config.owner === 'tray') writeDaemonConfig(ground.disk, ground.random, places, config);
   forgetQuiet(config, io);
-  if (config.owner === 'tray') return said(config, { path: null, lingers: null }, asked, io);
+  if (config.owner === 'tray') return said(config, { path: null, lingers: null }, { ...asked, isUp: false }, io);
   const runs = isSame && look.is === 'ours' && !look.isOld && (await service.runs()) === true;
   try {
     if (!runs) await service.install();
   } catch (error) {
     if (before === null) removeDaemonFiles(ground.disk, places); // half of it would look like all of it
-    throw error;
+    throw withOtherWay(error);
   }
-  return await lingering(config, service, asked, io);
+  const isUp = await answersSoon(places);
+  if (!isUp) sayWhyNot(places, ground);
+  const code = await lingering(config, service, { ...asked, isUp }, io);
+  return isUp ? code : 1;
+}
+
+const UP_MS = 3000;
+const LOOK_EVERY_MS = 50;
+
+/** Whether its control socket answers: a launcher says only that it has started a process. */
+async function answersSoon(places: DaemonPlaces): Promise<boolean> {
+  const never = new AbortController().signal;
+  for (const until = realClock.monotonic() + UP_MS; ; await realClock.sleep(LOOK_EVERY_MS, never)) {
+    if (await isThere(places, UP_MS)) return true;
+    if (realClock.monotonic() >= until) return false;
+  }
+}
+
+function sayWhyNot(places: DaemonPlaces, { io }: Ground): void {
+  const last = findLastLog(places, io.env);
+  const why = last === null ? 'its log says nothing' : `its log says: ${last}`;
+  const text = `${places.name} is installed and started, and does not answer after ${UP_MS / 1000} s; ${why}`;
+  io.err(`hivebar daemon: ${printable(`${text} (hivebar daemon list says how it is)`)}\n`);
+}
+
+/** Without a session of the launcher there is another way to have it started. */
+function withOtherWay(error: unknown): unknown {
+  if (!(error instanceof Fault) || error.code !== 'exec-failed') return error;
+  const message = `${error.message}; --by tray has the tray program start it instead`;
+  return new Fault(error.code, message, error.scope, { cause: error });
 }
 
 /** What nobody can read is written anew. */
@@ -173,26 +204,29 @@ async function handOver(before: DaemonConfig, places: DaemonPlaces, ground: Grou
 }
 
 /** What was started goes on to run; that it would end with the login is said, and is a failure. */
-async function lingering(config: DaemonConfig, service: DaemonService, asked: InstallArgs, io: Io): Promise<number> {
+async function lingering(config: DaemonConfig, service: DaemonService, asked: Asked, io: Io): Promise<number> {
   const { path } = await service.print();
   try {
     await service.enableLinger();
   } catch (error) {
     said(config, { path, lingers: false }, asked, io);
     const why = error instanceof Error ? error.message : String(error);
-    const then = 'it runs, and ends when you log out: run `loginctl enable-linger` yourself, or as root for this user';
+    const now = asked.isUp ? 'it runs, and ends' : 'it ends';
+    const then = `${now} when you log out: run \`loginctl enable-linger\` yourself, or as root for this user`;
     io.err(`hivebar daemon: ${printable(`${why}: ${then}`)}\n`);
     return 1;
   }
   return said(config, { path, lingers: true }, asked, io);
 }
 
+type Asked = InstallArgs & { readonly isUp: boolean };
+
 interface Done {
   readonly path: string | null;
   readonly lingers: boolean | null;
 }
 
-function said(config: DaemonConfig, { path, lingers }: Done, { json }: InstallArgs, io: Io): number {
+function said(config: DaemonConfig, { path, lingers }: Done, { json, isUp }: Asked, io: Io): number {
   const name = joinedName(config);
   const { project, owner, address, upstream } = config;
   if (json) {
@@ -202,7 +236,11 @@ function said(config: DaemonConfig, { path, lingers }: Done, { json }: InstallAr
     return 0;
   }
   const by =
-    path === null ? 'the tray program starts it, as soon as it runs' : `it runs, now and at every login, by ${path}`;
+    path === null
+      ? 'the tray program starts it, as soon as it runs'
+      : isUp
+        ? `it runs, now and at every login, by ${path}`
+        : `${path} starts it at every login`;
   io.out(`${printable(`${name}: installed for ${address}, bound to ${project}; ${by}`)}\n`);
   return 0;
 }
