@@ -36,13 +36,19 @@ interface Connection {
   isTrusted: boolean;
 }
 
-/** Connections of each kind. */
-const MOST = 512;
+/**
+ * Connections of each kind. More than twice as many as the system hands over at once (511): in a flood of connections, one
+ * that asks has been read before it is the oldest that has not asked.
+ */
+const MOST = 1536;
 /** An ended connection is destroyed after so long, whatever the far end does. */
 const LINGER_MS = 500;
 
 export function watchConnections(patience: Patience): Connections {
   const open = new Map<Duplex, Connection>();
+  /** Those that have not asked yet, the oldest first. */
+  const silent = new Set<Connection>();
+  let trusted = 0;
   let sweeps: NodeJS.Timeout | null = null;
 
   const sweep = (): void => {
@@ -58,24 +64,32 @@ export function watchConnections(patience: Patience): Connections {
     }
   };
   const makeRoom = (isTrusted: boolean): void => {
-    const all = [...open.values()].filter((connection) => connection.isTrusted === isTrusted);
-    if (all.length < MOST) return;
-    const silent = all.find(({ hasAsked }) => !hasAsked);
-    const idle = silent ?? all.find(({ answers, isUpgraded }) => answers.size === 0 && !isUpgraded);
-    const gone = idle ?? all[0];
+    if ((isTrusted ? trusted : open.size - trusted) < MOST) return;
+    const [oldest] = isTrusted ? [] : silent;
+    const gone = oldest ?? findIdle([...open.values()].filter((connection) => connection.isTrusted === isTrusted));
     if (gone === undefined) return;
-    open.delete(gone.socket);
+    forget(gone);
     gone.socket.destroy();
+  };
+  const forget = (connection: Connection): void => {
+    if (open.delete(connection.socket) && connection.isTrusted) trusted -= 1;
+    silent.delete(connection);
+  };
+  const heard = (connection: Connection): void => {
+    connection.hasAsked = true;
+    silent.delete(connection);
   };
 
   return {
     add: (socket) => {
       makeRoom(false);
       const states = { hasAsked: false, isUpgraded: false, isTrusted: false };
-      open.set(socket, { socket, since: performance.now(), answers: new Map(), ...states });
+      const connection: Connection = { socket, since: performance.now(), answers: new Map(), ...states };
+      open.set(socket, connection);
+      silent.add(connection);
       sweeps ??= setInterval(sweep, patience.check).unref();
       socket.once('close', () => {
-        open.delete(socket);
+        forget(connection);
         if (open.size > 0 || sweeps === null) return;
         clearInterval(sweeps);
         sweeps = null;
@@ -84,14 +98,14 @@ export function watchConnections(patience: Patience): Connections {
     begin: (socket, response) => {
       const connection = open.get(socket);
       if (connection === undefined) return;
-      connection.hasAsked = true;
+      heard(connection);
       connection.answers.set(response, { completeSince: null });
       response.once('close', () => connection.answers.delete(response));
     },
     upgrade: (socket) => {
       const connection = open.get(socket);
       if (connection === undefined) return;
-      connection.hasAsked = true;
+      heard(connection);
       connection.isUpgraded = true;
     },
     trust: (socket) => {
@@ -99,8 +113,14 @@ export function watchConnections(patience: Patience): Connections {
       if (connection === undefined || connection.isTrusted) return;
       makeRoom(true);
       connection.isTrusted = true;
+      trusted += 1;
     },
   };
+}
+
+/** The oldest that waits for nothing, else the oldest. */
+function findIdle(connections: readonly Connection[]): Connection | undefined {
+  return connections.find(({ answers, isUpgraded }) => answers.size === 0 && !isUpgraded) ?? connections[0];
 }
 
 /** Ends a connection with these last bytes. It is destroyed soon after, also where the far end never closes its side. */

@@ -8,7 +8,8 @@ import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.t
 /** What the owner waits for at most. */
 const WITHIN_MS = 1000;
 const ATTACK_MS = 25_000;
-const SILENT = 512;
+/** More than the server keeps on the one address, with the streams; a third of that on the other. */
+const SILENT = { '127.0.0.1': 1536, '::1': 512 } as const;
 const STREAMS = 200;
 const CODE_EVERY_MS = 100;
 
@@ -122,9 +123,17 @@ test('B2 B3 B5 given silent connections, idle streams and wrong codes all at onc
   await using tray = await home.start(['--no-tray', '--no-notifications']);
   await tray.post('/api/send', { to: 'ada', from: 'bo', content: 'hello' });
   const todo = owner(home, tray);
+  const status = async (): Promise<number> => {
+    const from = performance.now();
+    const { code, stdout } = await home.run(['status', '--json']);
+    assert.equal(code, 0, stdout);
+    return performance.now() - from;
+  };
+  await status();
+  const before = await status(); // most of it is the start of Node, which no attack changes
   for (const act of Object.values(todo)) await act(); // what is loaded at the first time is loaded
   using attack = new Attack(tray.port);
-  for (const host of ['127.0.0.1', '::1']) for (let n = 0; n < SILENT; n += 1) attack.silent(host);
+  for (const [host, many] of Object.entries(SILENT)) for (let n = 0; n < many; n += 1) attack.silent(host);
   for (let n = 0; n < STREAMS; n += 1) attack.stream();
   const codes = attack.codes();
   const slowest = new Map<string, number>();
@@ -137,14 +146,14 @@ test('B2 B3 B5 given silent connections, idle streams and wrong codes all at onc
     }
     await sleep(100);
   }
-  const from = performance.now();
-  const { code, stdout } = await home.run(['status', '--json']);
-  assert.equal(code, 0, stdout);
-  slowest.set('hivebar status --json', performance.now() - from);
+  slowest.set('hivebar status --json', (await status()) - before);
   const late = [...slowest].filter(([, took]) => took > WITHIN_MS);
   assert.deepEqual(late, [], `of ${rounds} rounds`);
   assert.ok(attack.wrongCodes > ATTACK_MS / CODE_EVERY_MS / 4, `only ${attack.wrongCodes} wrong codes`);
-  assert.ok(attack.lives.length >= 2 * SILENT, `only ${attack.lives.length} silent connections ended`);
+  assert.ok(
+    attack.lives.length >= SILENT['127.0.0.1'] + SILENT['::1'],
+    `only ${attack.lives.length} silent connections ended`,
+  );
   const longest = Math.max(...attack.lives);
   assert.ok(longest < 12_000, `a silent connection lived ${longest} ms`);
   attack[Symbol.dispose]();
