@@ -177,6 +177,8 @@ describe('hivebar gate', () => {
       description: 'tests first',
       hint: null,
       check: null,
+      tool: null,
+      command: null,
       ttl: 90,
       built_in: false,
       when: 'always',
@@ -231,7 +233,7 @@ describe('hivebar gate', () => {
   test('a bad command line ends with 2 and says what to give', async () => {
     using space = scratch();
     const lines: readonly (readonly [string, RegExp])[] = [
-      ['open', /say register, mark, clear, list, status or check/],
+      ['open', /say register, remove, mark, clear, list, status or check/],
       ['check', /say --hook Stop/],
       ['check --hook Nope', /--hook Nope: say Stop/],
       ['check x --hook Stop', /x is too much/],
