@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Log } from '../../core/ports/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { openDatabase } from '../../core/state/index.ts';
+import { openStore } from '../../core/state/index.ts';
 import { keptSessions, type Session, type Sessions, startKeyOf, tmuxServerOf } from '../open/index.ts';
 import type { Io } from './command.ts';
 import { lifeHere, surroundings } from './session-surroundings.node.ts';
@@ -35,7 +35,7 @@ function isLiveIn({ endedAt, runner, cwd: there }: Session, cwd: string): boolea
 
 function tried<T>(state: string, log: Log, work: (sessions: Sessions) => T): T | null {
   try {
-    using db = openDatabase(join(state, DATABASE));
+    using db = openStore(join(state, DATABASE));
     return work(keptSessions(db));
   } catch (error) {
     log.warn(`the session is not announced: ${error instanceof Error ? error.message : String(error)}`);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Drained, drain, type Lent, lend, MAX_TEXT } from '../../core/inbox/drain/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { type Database, openDatabase, ownDirs } from '../../core/state/index.ts';
+import { type Database, openStore, ownDirs } from '../../core/state/index.ts';
 import { handOverEnded } from '../hook/index.ts';
 import { keptSessions } from '../open/index.ts';
 import { printableJson } from '../printable.ts';
@@ -34,7 +34,7 @@ export async function drainCommand({ words, flags }: InboxArgs, io: Io): Promise
   const log = stderrLog(io, 'hivebar inbox drain');
   const session = flags.session === undefined || flags.session === '' ? null : flags.session;
   const { state, config } = ownDirs({ ...io.env });
-  using db = openDatabase(join(state, DATABASE));
+  using db = openStore(join(state, DATABASE));
   waitAtMost(db, LEASE_WAIT_MS);
   const persona = name ?? (session === null ? findOwnPersona(io) : personaOfSession(db, session, config));
   if (persona === null || persona === '') {

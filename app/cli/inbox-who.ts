@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Database, openDatabase, ownDirs } from '../../core/state/index.ts';
+import { type Database, openStore, ownDirs } from '../../core/state/index.ts';
 import { inboxesOf } from '../hook/index.ts';
 import { keptSessions } from '../open/index.ts';
 import { findThread } from './codex-env.ts';
@@ -30,6 +30,6 @@ export function findOwnPersona({ env }: Pick<Io, 'env'>): string | null {
   const said = personaOfProcess(env);
   if (said !== null || thread === null) return said;
   const { state, config } = ownDirs({ ...env });
-  using db = openDatabase(join(state, DATABASE));
+  using db = openStore(join(state, DATABASE));
   return personaOfSession(db, thread, config);
 }

@@ -4,7 +4,7 @@ import { openItems } from '../../core/inbox/index.ts';
 import { noteWake, wakeFile } from '../../core/link/index.ts';
 import { isoOf } from '../../core/model/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
-import { type Database, openDatabase, ownDirs, realDisk } from '../../core/state/index.ts';
+import { type Database, openStore, ownDirs, realDisk } from '../../core/state/index.ts';
 import { inboxesOf, keptWakes } from '../hook/index.ts';
 import { keptSessions, type Pane, type Session, type Sessions, startKeyOf, tmuxServerOf } from '../open/index.ts';
 import { printable, printableJson } from '../printable.ts';
@@ -152,7 +152,7 @@ function wireOf({ persona, id, cwd, pane, runner, resume, announcedAt, endedAt }
 }
 
 function withSessions<T>(io: Io, work: (sessions: Sessions, db: Database) => T): T {
-  using db = openDatabase(join(ownDirs({ ...io.env }).state, DATABASE));
+  using db = openStore(join(ownDirs({ ...io.env }).state, DATABASE));
   return work(keptSessions(db), db);
 }
 

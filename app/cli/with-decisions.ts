@@ -3,7 +3,7 @@ import { type Decisions, openDecisions } from '../../core/inbox/decisions/index.
 import { gatesForDecisions, NOTHING_ASKED, openGates, realGit } from '../../core/inbox/gates/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
-import { type Database, openDatabase, ownDirs, realDisk } from '../../core/state/index.ts';
+import { type Database, openStore, ownDirs, realDisk } from '../../core/state/index.ts';
 import type { Io } from './command.ts';
 import { stderrLog } from './stderr-log.ts';
 import { DATABASE, tellTray } from './with-hive.ts';
@@ -28,7 +28,7 @@ export async function withDecisions<T>(io: Io, work: (house: DecisionHouse) => T
   let changed = false;
   let answer: T;
   {
-    using db = openDatabase(join(state, DATABASE));
+    using db = openStore(join(state, DATABASE));
     const store = openGates({
       disk: realDisk(log),
       random: realRandom,

@@ -3,7 +3,7 @@ import { askedIn } from '../../core/inbox/decisions/index.ts';
 import { type Gates, openGates, realGit } from '../../core/inbox/gates/index.ts';
 import { type Items, openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
-import { type Database, openDatabase, ownDirs, realDisk } from '../../core/state/index.ts';
+import { type Database, openStore, ownDirs, realDisk } from '../../core/state/index.ts';
 import { inboxesOf } from '../hook/index.ts';
 import { keptSessions, type Session } from '../open/index.ts';
 import type { Io } from './command.ts';
@@ -35,7 +35,7 @@ export async function withGates<T>(io: Io, work: (hall: Hall) => Promise<T> | T)
     hasChanged = true;
   };
   const database = (): Database => {
-    opened ??= stack.use(openDatabase(join(state, DATABASE)));
+    opened ??= stack.use(openStore(join(state, DATABASE)));
     return opened;
   };
   const items = (): Pick<Items, 'pushOwn'> => ({

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { openDatabase, ownDirs } from '../../core/state/index.ts';
+import { openStore, ownDirs } from '../../core/state/index.ts';
 import { askTray } from './ask-tray.node.ts';
 import type { Io } from './command.ts';
 import { stderrLog } from './stderr-log.ts';
@@ -18,7 +18,7 @@ export async function withHive<T>(
   work: (hive: LocalHive) => T,
 ): Promise<T> {
   const log = stderrLog(io, name);
-  using db = openDatabase(join(ownDirs({ ...io.env }).state, DATABASE));
+  using db = openStore(join(ownDirs({ ...io.env }).state, DATABASE));
   let answer: T;
   {
     using hive = openLocalHive({ db, clock: realClock, log, contentChars });

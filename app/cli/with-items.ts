@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Items, openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { type Database, openDatabase, ownDirs } from '../../core/state/index.ts';
+import { type Database, openStore, ownDirs } from '../../core/state/index.ts';
 import type { Io } from './command.ts';
 import { DATABASE, tellTray } from './with-hive.ts';
 
@@ -13,7 +13,7 @@ export async function withItems<T>(
 ): Promise<T> {
   let answer: T;
   {
-    using db = openDatabase(join(ownDirs({ ...io.env }).state, DATABASE));
+    using db = openStore(join(ownDirs({ ...io.env }).state, DATABASE));
     answer = work(openItems({ db, clock: realClock }), db);
   }
   if (does === 'changes') await tellTray(io);

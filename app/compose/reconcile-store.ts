@@ -17,6 +17,8 @@ export interface ReconcileStoreOptions {
   /** Where `follow/` is. */
   readonly state: string;
   readonly contentChars: number | null;
+  /** The store was made of what could be read of a damaged one: messages made since then may be missing anywhere. */
+  readonly recoveredSince: Instant | null;
   readonly machine: Pick<Machine, 'disk' | 'clock' | 'random' | 'log'>;
 }
 
@@ -49,19 +51,29 @@ export function reconcileStore(options: ReconcileStoreOptions): void {
   const { clock, random, log } = machine;
   const continuity = openContinuity(db);
   const before = continuity.lastId();
+  const { recoveredSince } = options;
+  if (recoveredSince !== null) continuity.recount();
   const traces = tracesOf(options);
   const floor = Math.max(before, ...traces.map(({ highest }) => highest));
   const ahead = traces.filter(({ highest, isForeign }) => highest > before && !isForeign);
   const concerned = new Map<PersonaId, string | null>(outbox.behind.map(({ persona, after }) => [persona, after]));
   for (const { persona } of ahead) if (!concerned.has(persona)) concerned.set(persona, null);
-  if (floor === before && concerned.size === 0) return;
+  if (floor === before && concerned.size === 0 && recoveredSince === null) return;
 
-  const lost = ahead.flatMap((trace) => mailsAbove(trace, before, options));
+  const told = traces.filter(({ isForeign }) => !isForeign).flatMap((trace) => mailsAbove(trace, 0, options));
+  const isLost = ({ id, created }: TrackedMail): boolean =>
+    id > before || (recoveredSince !== null && created > recoveredSince);
+  const lost = told.filter(isLost);
+  // What is newer than everything that was told came after the store went back.
+  const newest =
+    told.length === 0 ? Number.MAX_SAFE_INTEGER : told.reduce((latest, { created }) => Math.max(latest, created), 0);
   const restored = continuity.restore(lost);
-  const moved = continuity.raise(floor, Math.max(0, ...lost.map(({ created }) => created)));
+  const moved = continuity.raise(floor, newest);
   local.changedElsewhere();
   if (concerned.size === 0) {
-    log.info(`the next message id is ${floor + 1}: an inbox of the same name had ids up to ${floor}`);
+    if (recoveredSince !== null) log.warn(`${restored} messages were put back from the event files`);
+    if (floor > before)
+      log.info(`the next message id is ${floor + 1}: an inbox of the same name had ids up to ${floor}`);
     return;
   }
   const events = outbox.behind.reduce((sum, { events: n }) => sum + n, 0);

@@ -10,11 +10,14 @@ import type { Messages } from '../../core/sources/index.ts';
 import {
   type Dirs,
   ensurePrivateDir,
-  openDatabase,
+  formatStoreReport,
   openRetentionClock,
+  openStore,
   type RetentionClock,
+  readStoreReport,
   refuseWrites,
   stemOf,
+  writeStoreReport,
 } from '../../core/state/index.ts';
 import { watchGaps } from '../../core/watch/index.ts';
 import { createActions, type House, keptPreferences } from '../actions/index.ts';
@@ -40,6 +43,7 @@ import { keepNudges, nudgeWays } from './keep-nudges.ts';
 import { keepProjects } from './keep-projects.ts';
 import { keepQueues } from './keep-queues.ts';
 import { keepStamps } from './keep-stamps.ts';
+import { keepStoreCopy } from './keep-store-copy.node.ts';
 import { keepUpstream } from './keep-upstream.ts';
 import type { Machine } from './machine.ts';
 import { copyToAnotherDisk } from './memory-copy.node.ts';
@@ -136,9 +140,10 @@ async function run(
   const file = openSettings(dirs.config);
   const given = settingsOf(file.settings, plan);
   const settings = readOnly === null ? given : onlyOwnHive(given);
-  using truth = openDatabase(join(dirs.state, DATABASE));
+  using truth = openStore(join(dirs.state, DATABASE), { checks: readOnly === null });
+  using _copy = readOnly === null ? keepStoreCopy(truth, { clock, log, put: (fact) => board.put(fact) }) : null;
   // What the outbox of a copy takes is its own; all else would be taken from a person or an agent, and lost.
-  using db = readOnly === null ? truth : refuseWrites(openDatabase(join(dirs.state, DATABASE)), readOnly.fault);
+  using db = readOnly === null ? truth : refuseWrites(openStore(join(dirs.state, DATABASE)), readOnly.fault);
   const retention = openRetentionClock(truth, clock);
   const board = createBoard(log, (run) => void clock.after(FOLD_AFTER_MS, run));
   const onDamaged = (count: number): void => {
@@ -147,6 +152,12 @@ async function run(
   };
   using local = openLocalHive({ db, clock, log, contentChars: settings.contentChars, onDamaged });
   if (readOnly === null) sealAll(db);
+  const report = readStoreReport(db.path);
+  if (report !== null) {
+    const fault = new Fault('store-damaged', formatStoreReport(db.path, report), { is: 'machine', key: 'store' });
+    log.error(fault.explain());
+    board.put({ is: 'machine', at: clock.now(), key: fault.scope.key, fault });
+  }
   using history = openHistory({
     path: join(dirs.state, HISTORY),
     files: disk.files,
@@ -190,7 +201,12 @@ async function run(
   const ownHive = hives.find(({ isLocal }) => isLocal);
   if (ownHive !== undefined && readOnly === null) {
     const { contentChars } = settings;
-    reconcileStore({ db, local, hive: ownHive, outbox, state: dirs.state, contentChars, machine: stopping });
+    const recoveredSince = report === null || report.isFilled ? null : clock.now() - settings.keepMailDays * DAY_MS;
+    reconcileStore({
+      ...{ db, local, hive: ownHive, outbox, state: dirs.state, contentChars, recoveredSince },
+      machine: stopping,
+    });
+    if (report !== null) writeStoreReport(db.path, { ...report, isFilled: true });
   }
   const kept = outbox.allKept();
   const watch = (hive: WatchedHive, its: Machine, known: ReadonlyMap<string, Kept>): TrayWatches =>

@@ -23,6 +23,8 @@ export interface Continuity {
   lastId(): number;
   /** Puts these back under their ids, unless an id is taken. Returns how many. @throws Fault */
   restore(mails: readonly TrackedMail[]): number;
+  /** Counts anew what each inbox holds, after rows were lost. @throws Fault */
+  recount(): void;
   /**
    * Raises the next id above `floor`. What came after `since`, by its own time, got an id that may have been told for
    * another message: it gets a new one. Returns how many those are. @throws Fault
@@ -51,6 +53,21 @@ export function openContinuity(db: Database): Continuity {
 
   return {
     lastId,
+    recount() {
+      transaction(db, () => {
+        db.exec(`
+          INSERT INTO personas (name, created, last_id, rev, unread, urgent)
+          SELECT persona, min(created), 0, (SELECT coalesce(max(rev), 0) FROM personas) + row_number() OVER (), 0, 0
+          FROM inbox WHERE persona <> '' AND persona NOT IN (SELECT name FROM personas) GROUP BY persona;
+          UPDATE personas SET
+            unread = (SELECT count(*) FROM inbox WHERE persona = name AND read_at IS NULL)
+              + (SELECT count(*) FROM broadcast_acks AS a WHERE a.persona = name AND a.read_at IS NULL),
+            urgent = (SELECT coalesce(sum(i.urgent), 0) FROM inbox AS i WHERE persona = name AND read_at IS NULL)
+              + (SELECT count(*) FROM broadcast_acks AS a WHERE a.persona = name AND a.read_at IS NULL AND a.priority <= 1),
+            last_id = max(last_id, (SELECT coalesce(max(seq), 0) FROM inbox WHERE persona = name));
+          UPDATE personas SET rev = rev + (SELECT max(rev) FROM personas)`);
+      });
+    },
     restore(mails) {
       const insertOne = ({ id, to, from, content, created, isRead }: TrackedMail): number => {
         const { changes } = insert.run(id, to, from, created, isRead ? created : null, content);

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
 import { Fault } from '../model/index.ts';
 import { realFiles } from '../ports/index.ts';
 
@@ -24,6 +25,8 @@ export interface Statement<Row = never> {
 export interface Database extends Disposable {
   readonly path: string;
   readonly isTransaction: boolean;
+  /** False: the file was deleted, or another one has its name, so what is written here would be found by nobody. */
+  isInPlace(): boolean;
   exec(sql: string): void;
   prepare<Row = never>(sql: string): Statement<Row>;
 }
@@ -74,6 +77,8 @@ export function openDatabase(path: string, busyMs = BUSY_MS, compiles: 'at once'
 export function transaction<T>(db: Database, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
+    if (!db.isInPlace())
+      throw databaseFault(`${db.path} was replaced or deleted while it is in use: start Hivebar again`);
     const result = work();
     db.exec('COMMIT');
     return result;
@@ -134,12 +139,42 @@ function bringUp(db: Database, owner: string, steps: readonly string[]): void {
     db.prepare(
       'INSERT INTO schema_versions (owner, version) VALUES (?, ?) ON CONFLICT (owner) DO UPDATE SET version = excluded.version',
     ).run(owner, steps.length);
+    recordSchema(db);
   });
 }
 
+/** In the table of versions: the checksum of what all tables, indices and triggers are, as SQLite has their text. */
+const SCHEMA = '=schema';
+
+function recordSchema(db: Database): void {
+  db.prepare(
+    'INSERT INTO schema_versions (owner, version) VALUES (?, ?) ON CONFLICT (owner) DO UPDATE SET version = excluded.version',
+  ).run(SCHEMA, sumOfSchema(db));
+}
+
+function sumOfSchema(db: Database): number {
+  const all = db
+    .prepare<{ sql: string }>('SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name')
+    .all();
+  return crc32(all.map(({ sql }) => sql).join('\n'));
+}
+
+/** False: somebody or something changed a table, an index or a trigger, so that it does something else than it did. */
+export function isSchemaWhole(db: Database): boolean {
+  const tables = db.prepare<{ n: number }>("SELECT count(*) AS n FROM sqlite_master WHERE name = 'schema_versions'");
+  if (tables.get()?.n !== 1) return true;
+  const recorded = db.prepare<{ version: number }>('SELECT version FROM schema_versions WHERE owner = ?').get(SCHEMA);
+  return recorded === undefined || recorded.version === sumOfSchema(db);
+}
+
 function wrap(connection: DatabaseSync, path: string, compiles: 'at once' | 'when used'): Database {
+  const opened = path === ':memory:' ? null : fs.lstatSync(path, { throwIfNoEntry: false });
   return {
     path,
+    isInPlace() {
+      const now = opened === null ? null : fs.lstatSync(path, { throwIfNoEntry: false });
+      return now?.ino === opened?.ino && now?.dev === opened?.dev;
+    },
     get isTransaction() {
       return connection.isTransaction;
     },

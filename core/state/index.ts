@@ -37,3 +37,14 @@ export {
   type StateRead,
 } from './state-file.ts';
 export { stemOf } from './stem.ts';
+export {
+  COPIED_HERE_BYTES,
+  copyPathOf,
+  copyStore,
+  formatStoreReport,
+  isDamage,
+  openStore,
+  readStoreReport,
+  type StoreReport,
+  writeStoreReport,
+} from './store.node.ts';

@@ -19,6 +19,7 @@ export function refuseWrites(db: Database, why: Fault): Database {
   };
   return {
     path: db.path,
+    isInPlace: () => db.isInPlace(),
     get isTransaction() {
       return db.isTransaction;
     },

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { formatStoreReport, readStoreReport } from '../../../core/state/index.ts';
 import type { DatabaseSeen, WatchSeen } from './database.ts';
 
 /**
@@ -56,7 +57,9 @@ export function readDatabase(state: string, stop: AbortSignal): Promise<Database
       if (end === -1) return;
       const { hive, watches } = JSON.parse(head.slice(0, end)) as { hive: Counts; watches: WatchSeen[] };
       const journalBytes = sizeOf(join(state, 'outbox.journal'));
-      resolve({ is: 'read', path, bytes, journalBytes, hive, watches, flaws: flaws.promise });
+      const found = readStoreReport(path);
+      const report = found === null ? {} : { report: formatStoreReport(path, found) };
+      resolve({ is: 'read', path, bytes, journalBytes, hive, watches, flaws: flaws.promise, ...report });
     });
   });
 }

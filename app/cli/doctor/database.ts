@@ -1,5 +1,5 @@
 import { size } from './directory.ts';
-import { type Finding, fail, ok, skipped } from './finding.ts';
+import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 
 export type DatabaseSeen =
   | { readonly is: 'absent'; readonly path: string }
@@ -8,6 +8,8 @@ export type DatabaseSeen =
       readonly is: 'read';
       readonly path: string;
       readonly bytes: number;
+      /** What a start found and did about a damaged or missing file; absent: nothing, or a person has moved the report away. */
+      readonly report?: string;
       /** Null: no file of that name. */
       readonly journalBytes: number | null;
       readonly hive: { readonly personas: number; readonly messages: number; readonly unread: number } | null;
@@ -33,13 +35,18 @@ export function judgeDatabase(seen: DatabaseChecked): Finding {
     case 'unreadable':
       return fail(
         `${seen.path}: ${seen.why}`,
-        'stop Hivebar, keep a copy of the file and of outbox.journal, then move both away; mail is in them',
+        'start Hivebar again: it sets the file aside and recovers what can be read; keep a copy of it and of outbox.journal',
       );
     case 'read': {
       if (seen.found !== null && seen.found.length > 0)
         return fail(
           `${seen.path} is damaged: ${seen.found[0]}`,
-          'stop Hivebar, keep a copy, and mend it: sqlite3 FILE .recover',
+          'start Hivebar again: it sets the file aside and recovers what can be read of it and of the last good copy',
+        );
+      if (seen.report !== undefined)
+        return warn(
+          seen.report,
+          `read ${seen.path}.report.json, then move it and what was set aside away: until then this stays`,
         );
       const journal = seen.journalBytes === null ? 'no outbox.journal' : `outbox.journal ${size(seen.journalBytes)}`;
       const checked = seen.found === null ? 'too large to be checked now' : 'no damage';

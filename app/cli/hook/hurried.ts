@@ -12,6 +12,7 @@ export function hurried(db: Database, budget: Budget): Database {
       if (sql.startsWith('BEGIN')) db.exec(`PRAGMA busy_timeout = ${budget.left()}`);
       db.exec(sql);
     },
+    isInPlace: () => db.isInPlace(),
     prepare: (sql) => db.prepare(sql),
     [Symbol.dispose]: () => db[Symbol.dispose](),
   };

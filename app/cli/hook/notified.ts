@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { notifiedTurn, type Turn } from '../../../core/hooks/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import type { Log } from '../../../core/ports/index.ts';
-import { openDatabase, ownDirs, realDisk } from '../../../core/state/index.ts';
+import { openStore, ownDirs, realDisk } from '../../../core/state/index.ts';
 import { inboxesOf, noteActivity } from '../../hook/index.ts';
 import { keptSessions } from '../../open/index.ts';
 import type { Io } from '../command.ts';
@@ -46,7 +46,7 @@ function keptPersona(
   { state, config }: { readonly state: string; readonly config: string },
   log: Log,
 ): string | null {
-  using db = openDatabase(join(state, DATABASE), BUSY_MS);
+  using db = openStore(join(state, DATABASE), { busyMs: BUSY_MS });
   const known = personaKept(turn, keptSessions(db), config, flag);
   if (known.is === 'known') return known.persona;
   if (known.is === 'ambiguous') log.warn(formatAmbiguous(turn, known.personas));

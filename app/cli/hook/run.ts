@@ -6,7 +6,7 @@ import { openItems } from '../../../core/inbox/index.ts';
 import { queueDirectories } from '../../../core/inbox/queue/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { type Log, plainRandom, realClock, realRandom } from '../../../core/ports/index.ts';
-import { type Database, openDatabase, ownDirs, realDisk } from '../../../core/state/index.ts';
+import { type Database, openStore, ownDirs, realDisk } from '../../../core/state/index.ts';
 import { followPrompts, handOverEnded, inboxesOf, noteActivity, stamper } from '../../hook/index.ts';
 import { keptSessions } from '../../open/index.ts';
 import type { Io } from '../command.ts';
@@ -76,7 +76,7 @@ async function answerTurn(given: Omit<Call, 'persona' | 'db'>): Promise<void> {
   const { asked, io, log, turn, budget, state, run, config } = given;
   const dirs = { state, run, config };
   // Not closed: whoever closes it as the last moves its log into it, with two flushes for which nobody should wait here.
-  const db = openDatabase(join(dirs.state, DATABASE), budget.part(BUSY_MS).left(), 'when used');
+  const db = openStore(join(dirs.state, DATABASE), { busyMs: budget.part(BUSY_MS).left(), compiles: 'when used' });
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const isCodex = asked.harness.name === 'codex';
   const [said, flag] = isCodex ? [null, asked.persona] : [asked.persona, null];

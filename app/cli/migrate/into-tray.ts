@@ -10,7 +10,7 @@ import {
   ensurePrivateDir,
   isLocked,
   lockFile,
-  openDatabase,
+  openStore,
   stemOf,
 } from '../../../core/state/index.ts';
 import { directory } from '../../compose/hives.ts';
@@ -40,7 +40,7 @@ export async function intoTray(
   if (dryRun && disk.files.lstat(join(dirs.state, DATABASE)) === null) return decided(files, settings, dirs, new Map());
   ensurePrivateDir(disk, dirs.run);
   using _lock = lockFile(disk, claim);
-  using db = openDatabase(join(dirs.state, DATABASE));
+  using db = openStore(join(dirs.state, DATABASE));
   using outbox = openOutbox<Kept>({
     db,
     disk,

@@ -79,6 +79,8 @@ const RECORD_CHARS = 32 * 1024;
 const PART_CHARS = 64 * 1024;
 /** The file is emptied when it is this large, in bytes. */
 const EMPTIED_AT = 1024 * 1024;
+/** And whatever becomes of the database when it is this large. */
+const KEPT_MOST = 16 * EMPTIED_AT;
 
 const DATABASE = { is: 'machine', key: 'database' } as const;
 
@@ -163,6 +165,8 @@ export function openJournal(options: JournalOptions): Journal {
   /** Only what the database has on the disk may go from here. */
   function empty(): void {
     transaction(db, () => tables.add([]));
+    // A frame of the log that is damaged takes all behind it along, so it has to be in the database itself.
+    if (!tables.isCheckpointed() && size < KEPT_MOST) return;
     size = 0;
     cut();
   }
@@ -231,6 +235,7 @@ function tablesOf(db: Database) {
   const some = db.prepare<{ n: number }>(
     'SELECT (SELECT count(*) FROM (SELECT 1 FROM outbox LIMIT 1)) + (SELECT count(*) FROM watches) AS n',
   );
+  const checkpoint = db.prepare<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
   const owner = db.prepare('UPDATE journal SET id = ?');
   const filled = db.prepare('UPDATE journal SET filled = max(filled, ?)');
   // A mail that is there already is the same mail: nothing else may be passed over.
@@ -250,6 +255,8 @@ function tablesOf(db: Database) {
       if (row === undefined) throw new Error('the table of the journal is empty');
       return row;
     },
+    /** All of the log is in the database file, on the disk. False: somebody reads it just now. */
+    isCheckpointed: (): boolean => checkpoint.get()?.busy === 0,
     isNew: (): boolean => some.get()?.n === 0,
     setOwner: (of: string) => void owner.run(of),
     /** Within a transaction, which writes something in any case. */

@@ -1,0 +1,217 @@
+import * as fs from 'node:fs';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+
+/** What became of the rows of one table. */
+export interface TableSalvage {
+  readonly table: string;
+  /** Rows that the damaged file still had. */
+  readonly read: number;
+  /** Rows that only the copy had. */
+  readonly fromCopy: number;
+  /** Reading broke off at least once: rows that came after the copy may be missing. */
+  readonly isBroken: boolean;
+}
+
+interface Schema {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string;
+}
+
+type Row = Readonly<Record<string, SQLInputValue>>;
+
+/** Ids that are tried behind a place that can not be read, before the rest of a table is given up. */
+const MOST_SEEKS = 5000;
+const LONGEST_STEP = 16;
+
+/**
+ * Makes a new database at `target` of all rows that can be read in `damaged`, and of those that only `copy` has where
+ * reading broke off. Knows nothing of what the tables mean. Null: neither file can be read at all, and nothing was made.
+ *
+ * @param damaged null: there is no such file
+ * @param isSchemaBad the text of its tables can not be trusted, so that of the copy is taken
+ */
+export function salvage(
+  damaged: string | null,
+  copy: string | null,
+  target: string,
+  isSchemaBad = false,
+): readonly TableSalvage[] | null {
+  using files = new DisposableStack();
+  const open = (path: string | null): DatabaseSync | null => {
+    const db = path === null ? null : tryOpen(path);
+    if (db !== null) files.defer(() => db.close());
+    return db;
+  };
+  const bad = open(damaged);
+  const good = open(copy);
+  const badSchema = bad === null ? null : schemaOf(bad);
+  const goodSchema = good === null ? null : schemaOf(good);
+  const schema = isSchemaBad ? (goodSchema ?? badSchema) : (badSchema ?? goodSchema);
+  if (schema === null) return null;
+  for (const suffix of ['', '-wal', '-shm', '-journal']) fs.rmSync(target + suffix, { force: true });
+  fs.closeSync(fs.openSync(target, 'wx', 0o600));
+  const sqlite = process.getBuiltinModule('node:sqlite');
+  const made = new sqlite.DatabaseSync(target, { enableForeignKeyConstraints: false });
+  files.defer(() => made.close());
+  made.exec('PRAGMA synchronous = OFF; BEGIN');
+  const tables = schema.filter(({ type, name }) => type === 'table' && !name.startsWith('sqlite_'));
+  for (const { sql } of tables) made.exec(sql);
+  const salvaged = tables.map(({ name }) => salvageTable(name, badSchema === null ? null : bad, good, made));
+  for (const db of [good, badSchema === null ? null : bad]) if (db !== null) takeSequences(db, made);
+  // Triggers only now: what they count was counted when the rows came.
+  for (const { type, sql } of schema) if (type !== 'table') made.exec(sql);
+  made.exec('COMMIT; PRAGMA synchronous = FULL');
+  const flaws = made.prepare('PRAGMA quick_check(1)').all();
+  if (flaws[0]?.quick_check !== 'ok')
+    throw new Error(`what was recovered is damaged itself: ${String(flaws[0]?.quick_check)}`);
+  flush(target);
+  return salvaged;
+}
+
+function tryOpen(path: string): DatabaseSync | null {
+  const sqlite = process.getBuiltinModule('node:sqlite');
+  try {
+    return new sqlite.DatabaseSync(path, { timeout: 2000 });
+  } catch {
+    return null; // not even that: nothing of it can be read
+  }
+}
+
+function schemaOf(db: DatabaseSync): readonly Schema[] | null {
+  try {
+    db.exec('PRAGMA cell_size_check = ON');
+    const rows = db.prepare('SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid').all();
+    return rows.length === 0 ? null : (rows as unknown as readonly Schema[]);
+  } catch {
+    return null; // nothing of the file can be found without it
+  }
+}
+
+function salvageTable(
+  name: string,
+  bad: DatabaseSync | null,
+  good: DatabaseSync | null,
+  made: DatabaseSync,
+): TableSalvage {
+  let read = 0;
+  let isBroken = bad === null;
+  if (bad !== null) {
+    const put = inserter(made, name, 'REPLACE');
+    isBroken = !readRows(bad, name, (row) => {
+      if (put(row)) read += 1;
+      else isBroken = true;
+    });
+  }
+  let fromCopy = 0;
+  if (isBroken && good !== null) {
+    const put = inserter(made, name, 'IGNORE');
+    readRows(good, name, (row) => {
+      if (put(row)) fromCopy += 1;
+    });
+  }
+  return { table: name, read, fromCopy, isBroken };
+}
+
+/** Inserts the columns that both have; false: it was refused, or there already. */
+function inserter(made: DatabaseSync, table: string, or: 'REPLACE' | 'IGNORE'): (row: Row) => boolean {
+  const own = new Set(
+    made
+      .prepare(`SELECT name FROM pragma_table_info(${quoted(table, "'")})`)
+      .all()
+      .map(({ name }) => String(name)),
+  );
+  const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
+  return (row) => {
+    const columns = Object.keys(row).filter((column) => own.has(column));
+    const list = columns.map((column) => quoted(column)).join(', ');
+    try {
+      const sql = `INSERT OR ${or} INTO ${quoted(table)} (${list}) VALUES (${columns.map(() => '?').join(', ')})`;
+      const statement = statements.get(list) ?? made.prepare(sql);
+      statements.set(list, statement);
+      return Number(statement.run(...columns.map((column) => row[column] ?? null)).changes) > 0;
+    } catch {
+      return false; // of a kind that the table does not take: it is damaged
+    }
+  };
+}
+
+/** False: reading broke off. What is behind the place is looked for by id, from both ends. */
+function readRows(db: DatabaseSync, table: string, each: (row: Row) => void): boolean {
+  const name = quoted(table);
+  const hasRowId = succeeds(() => db.prepare(`SELECT rowid FROM ${name} LIMIT 0`).all());
+  if (!hasRowId) {
+    if (succeeds(() => readAll(db, `SELECT * FROM ${name}`, each))) return true;
+    const key = db.prepare(`SELECT name FROM pragma_table_info(${quoted(table, "'")}) WHERE pk > 0 ORDER BY pk`).all();
+    const order = key.map((column) => `${quoted(String(column.name))} DESC`).join(', ');
+    succeeds(() => readAll(db, `SELECT * FROM ${name} ORDER BY ${order}`, each));
+    return false;
+  }
+  let last = Number.MIN_SAFE_INTEGER;
+  const upTo = (row: Row): void => {
+    const { _salvage_id: id, ...rest } = row;
+    last = Number(id);
+    each(rest);
+  };
+  const rowsFrom = `SELECT rowid AS _salvage_id, * FROM ${name} NOT INDEXED WHERE rowid >= ? ORDER BY rowid`;
+  if (succeeds(() => readAll(db, rowsFrom, upTo, last))) return true;
+  let lowest = Number.MAX_SAFE_INTEGER;
+  const down = (row: Row): void => {
+    const { _salvage_id: id, ...rest } = row;
+    if (Number(id) <= last) throw new Error('met the rows from the other end');
+    lowest = Number(id);
+    each(rest);
+  };
+  succeeds(() => readAll(db, `SELECT rowid AS _salvage_id, * FROM ${name} NOT INDEXED ORDER BY rowid DESC`, down));
+  let at = Math.max(last, 0) + 1;
+  for (let seeks = 0, step = 1; seeks < MOST_SEEKS && at < lowest; seeks += 1) {
+    const before = last;
+    const between = `SELECT rowid AS _salvage_id, * FROM ${name} NOT INDEXED WHERE rowid >= ? AND rowid < ${lowest} ORDER BY rowid`;
+    if (succeeds(() => readAll(db, between, upTo, at))) break;
+    step = last > before ? 1 : Math.min(LONGEST_STEP, step * 2);
+    at = Math.max(at, last) + step;
+  }
+  return false;
+}
+
+function readAll(db: DatabaseSync, sql: string, each: (row: Row) => void, ...values: number[]): void {
+  for (const row of db.prepare(sql).iterate(...values)) each(row as Row);
+}
+
+function takeSequences(db: DatabaseSync, made: DatabaseSync): void {
+  const has = (one: DatabaseSync): boolean =>
+    succeeds(() => one.prepare('SELECT 1 FROM sqlite_sequence LIMIT 1').all());
+  if (!has(db) || !has(made)) return;
+  const now = made.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?');
+  succeeds(() =>
+    readAll(db, 'SELECT name, seq FROM sqlite_sequence', ({ name, seq }) => {
+      const before = now.get(name ?? '');
+      if (before === undefined)
+        made.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(name ?? '', seq ?? 0);
+      else if (Number(before.seq) < Number(seq))
+        made.prepare('UPDATE sqlite_sequence SET seq = ? WHERE name = ?').run(seq ?? 0, name ?? '');
+    }),
+  );
+}
+
+function succeeds(work: () => unknown): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false; // damage is what is expected here
+  }
+}
+
+function quoted(name: string, quote: '"' | "'" = '"'): string {
+  return quote + name.replaceAll(quote, quote + quote) + quote;
+}
+
+export function flush(path: string): void {
+  const fd = fs.openSync(path, 'r+');
+  try {
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}

@@ -1,0 +1,297 @@
+import * as fs from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Fault } from '../model/index.ts';
+import { pause, realFiles, silentLog } from '../ports/index.ts';
+import { type Database, isSchemaWhole, openDatabase } from './database.node.ts';
+import { realDisk } from './disk.node.ts';
+import { type Lock, lockFile } from './lock.node.ts';
+import { flush, salvage, type TableSalvage } from './salvage.node.ts';
+
+/** What happened to the store, and what was done; kept beside it until a person moves it away. */
+export interface StoreReport {
+  /** ISO. */
+  readonly at: string;
+  /** What was wrong: `is missing`, `is empty`, or what SQLite said. */
+  readonly problem: string;
+  /** Where the damaged file is now; null: there was none. */
+  readonly setAside: string | null;
+  /** When the copy that was used was made, ISO; null: there was none. */
+  readonly copyOf: string | null;
+  readonly tables: readonly TableSalvage[];
+  /** What only event files have was put back since. */
+  readonly isFilled: boolean;
+}
+
+export interface StoreOptions {
+  readonly busyMs?: number;
+  readonly compiles?: 'at once' | 'when used';
+  /** The whole file is checked, where that takes some milliseconds only. Else damage shows when it is met. */
+  readonly checks?: boolean;
+}
+
+/** SQLite checks so many bytes in 25 ms. */
+const CHECKED_BYTES = 16 * 1024 * 1024;
+/** A store that is larger is copied by a process of its own. */
+export const COPIED_HERE_BYTES = 8 * 1024 * 1024;
+/** What is wrong when the tables are not what they were. */
+const SCHEMA_CHANGED = 'the text of its tables was changed';
+const REPAIR_WAIT_MS = 30_000;
+const MOST_SET_ASIDE = 5;
+
+export const copyPathOf = (path: string): string => `${path}.last-good`;
+export const reportPathOf = (path: string): string => `${path}.report.json`;
+const recoveredPathOf = (path: string): string => `${path}.recovered`;
+
+/**
+ * Opens the store, as `openDatabase` does. One that is damaged is set aside, and what can be read of it, and of the last
+ * good copy, becomes the new one; one that is missing or empty beside what a former one left is made of the copy. Each is
+ * told in a report (see `readStoreReport`), never silently. Any program may be the first to find it: one does it, the others wait.
+ *
+ * @throws Fault `database`
+ */
+export function openStore(path: string, options: StoreOptions = {}): Database {
+  const problem = missing(path) ?? damageIn(path, options);
+  if (problem !== null && typeof problem !== 'string') return problem;
+  return problem === null ? opened(path, options) : repaired(path, problem, options);
+}
+
+function opened(path: string, { busyMs, compiles }: StoreOptions): Database {
+  return openDatabase(path, busyMs, compiles);
+}
+
+/** Null: a file is there, or nothing ever was. */
+function missing(path: string): string | null {
+  const found = fs.lstatSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && (!found.isFile() || found.size > 0)) return null;
+  return hasPast(path) ? (found === undefined ? 'is missing' : 'is empty') : null;
+}
+
+/** A former store left something: a copy, events, or what was on its way. */
+function hasPast(path: string): boolean {
+  const folder = dirname(path);
+  const has = (name: string): boolean => (fs.lstatSync(name, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  if (has(copyPathOf(path)) || has(recoveredPathOf(path)) || has(join(folder, 'outbox.journal'))) return true;
+  const events = join(folder, 'events');
+  return fs.lstatSync(events, { throwIfNoEntry: false })?.isDirectory() === true && fs.readdirSync(events).length > 0;
+}
+
+/** The open database, or what is wrong with it. @throws Fault `database` for anything but damage */
+function damageIn(path: string, options: StoreOptions): Database | string {
+  let db: Database | null = null;
+  try {
+    db = opened(path, options);
+    db.prepare('SELECT count(*) FROM sqlite_master').get();
+    if (options.checks === true && !isSchemaWhole(db)) {
+      db[Symbol.dispose]();
+      return SCHEMA_CHANGED;
+    }
+    const size = fs.lstatSync(path).size;
+    if (options.checks !== true || size > CHECKED_BYTES) return db;
+    const [flaw] = db.prepare<{ quick_check: string }>('PRAGMA quick_check(1)').all();
+    if (flaw === undefined || flaw.quick_check === 'ok') return db;
+    db[Symbol.dispose]();
+    return flaw.quick_check.split('\n').at(-1) ?? 'is damaged';
+  } catch (error) {
+    db?.[Symbol.dispose]();
+    if (error instanceof Fault && isDamage(error)) return error.message.replace(`${path}: `, '');
+    throw error;
+  }
+}
+
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/** Whether SQLite says that the file is not as it wrote it. */
+export function isDamage(fault: Fault): boolean {
+  const { cause } = fault;
+  const code = cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) & 0xff : 0;
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+function repaired(path: string, found: string, options: StoreOptions): Database {
+  using _lock = waitForLock(path, options.busyMs ?? REPAIR_WAIT_MS);
+  // Somebody else may have done it meanwhile.
+  const problem = missing(path) ?? (fs.existsSync(path) ? damageIn(path, options) : found);
+  if (typeof problem !== 'string') return problem;
+  repair(path, problem);
+  return opened(path, options);
+}
+
+function waitForLock(path: string, mostMs: number): Lock {
+  const disk = realDisk(silentLog);
+  for (let waited = 0; ; waited += 50) {
+    try {
+      return lockFile(disk, `${path}.repair`);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'lock-held' || waited > mostMs) throw error;
+      pause(50);
+    }
+  }
+}
+
+function repair(path: string, problem: string): void {
+  const at = new Date().toISOString();
+  const recovered = recoveredPathOf(path);
+  const damaged = fs.lstatSync(path, { throwIfNoEntry: false });
+  const hasDamaged = damaged !== undefined && damaged.size > 0;
+  const isDone = !hasDamaged && fs.existsSync(recovered); // it was killed between the two names
+  const copy = fs.lstatSync(copyPathOf(path), { throwIfNoEntry: false });
+  const copyOf = copy === undefined ? null : copy.mtime.toISOString();
+  const tables = isDone ? [] : made(path, problem === SCHEMA_CHANGED, hasDamaged, copy !== undefined, recovered);
+  const setAside = hasDamaged ? `${path}.damaged-${at.replaceAll(/[-:]|\.\d+/g, '')}` : null;
+  if (!isDone || readStoreReport(path) === null)
+    writeStoreReport(path, { at, problem, setAside, copyOf, tables: tables ?? [], isFilled: false });
+  if (setAside !== null) {
+    realFiles.rename(path, setAside);
+    if (fs.existsSync(`${path}-wal`)) realFiles.rename(`${path}-wal`, `${setAside}-wal`);
+  }
+  for (const suffix of ['-wal', '-shm']) fs.rmSync(path + suffix, { force: true });
+  if (fs.existsSync(recovered)) realFiles.rename(recovered, path);
+  else if (damaged !== undefined && setAside === null) fs.rmSync(path, { force: true });
+  flushDirectory(dirname(path));
+  forgetOldest(path);
+}
+
+/** The new file, of what can be read. Null: of nothing. */
+function made(
+  path: string,
+  isSchemaBad: boolean,
+  hasDamaged: boolean,
+  hasCopy: boolean,
+  target: string,
+): readonly TableSalvage[] | null {
+  const copy = hasCopy ? copyPathOf(path) : null;
+  // SQLite changes a file that it opens with a log, so it is given a second name set of its own.
+  const looked = `${path}.looked-at`;
+  const source = hasDamaged ? looked : null;
+  try {
+    if (hasDamaged) {
+      fs.copyFileSync(path, looked);
+      fs.chmodSync(looked, 0o600);
+      if (fs.existsSync(`${path}-wal`)) fs.copyFileSync(`${path}-wal`, `${looked}-wal`);
+      mendHeader(looked, copy);
+    }
+    try {
+      return salvage(source, copy, target, isSchemaBad);
+    } catch {
+      // What was read makes no sound database together: the copy is one by itself.
+      return copy === null ? none(target) : orNone(() => salvage(null, copy, target), target);
+    }
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) fs.rmSync(looked + suffix, { force: true });
+  }
+}
+
+const MAGIC = Buffer.from('SQLite format 3\u0000', 'latin1');
+const HEADER_BYTES = 100;
+
+/** A file of which only the first bytes are wrong has all its rows: what they say is the same in the copy. */
+function mendHeader(path: string, copy: string | null): void {
+  const firstBytes = (of: string): Buffer => {
+    const bytes = Buffer.alloc(HEADER_BYTES);
+    const fd = fs.openSync(of, 'r');
+    try {
+      fs.readSync(fd, bytes, 0, HEADER_BYTES, 0);
+    } finally {
+      fs.closeSync(fd);
+    }
+    return bytes;
+  };
+  if (firstBytes(path).subarray(0, MAGIC.length).equals(MAGIC)) return;
+  const header = copy === null ? Buffer.from(MAGIC) : firstBytes(copy);
+  header.fill(0, 28, 40); // how many pages there are, and which are free: the copy has fewer, and SQLite looks itself
+  const fd = fs.openSync(path, 'r+');
+  try {
+    fs.writeSync(fd, header, 0, header.length, 0);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function orNone(work: () => readonly TableSalvage[] | null, target: string): readonly TableSalvage[] | null {
+  try {
+    return work();
+  } catch {
+    return none(target); // the copy is no better: the store begins anew, which the report says
+  }
+}
+
+function none(target: string): null {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) fs.rmSync(target + suffix, { force: true });
+  return null;
+}
+
+/** They hold mail, so some are kept; all of them would fill the disk. */
+function forgetOldest(path: string): void {
+  const prefix = `${basename(path)}.damaged-`;
+  const names = fs.readdirSync(dirname(path)).filter((name) => name.startsWith(prefix) && !name.endsWith('-wal'));
+  for (const name of names.sort().slice(0, -MOST_SET_ASIDE))
+    for (const suffix of ['', '-wal']) fs.rmSync(join(dirname(path), name + suffix), { force: true });
+}
+
+/** Null: nothing happened, or a person has moved it away. */
+export function readStoreReport(path: string): StoreReport | null {
+  try {
+    return JSON.parse(fs.readFileSync(reportPathOf(path), 'utf8')) as StoreReport;
+  } catch {
+    return null; // there is none, or none that can be read: it is told no more
+  }
+}
+
+export function writeStoreReport(path: string, report: StoreReport): void {
+  const temp = `${reportPathOf(path)}.tmp`;
+  fs.writeFileSync(temp, `${JSON.stringify(report, null, 1)}\n`, { mode: 0o600 });
+  flush(temp);
+  realFiles.rename(temp, reportPathOf(path));
+}
+
+/** What a person is told, in one sentence. */
+export function formatStoreReport(path: string, { at, problem, setAside, copyOf, tables }: StoreReport): string {
+  const inbox = tables.find(({ table }) => table === 'inbox');
+  const what = setAside === null ? `${path} ${problem}` : `${path} was damaged (${problem}) and is now ${setAside}`;
+  const rows = (n: number, where: string): string => `${n} messages were recovered from ${where}`;
+  const parts = [
+    `${what} (${at.slice(0, 16).replace('T', ' ')} UTC)`,
+    inbox === undefined ? 'no message could be recovered from it' : '',
+    inbox === undefined || inbox.read === 0 ? '' : rows(inbox.read, 'the file itself'),
+    inbox === undefined || inbox.fromCopy === 0
+      ? ''
+      : rows(inbox.fromCopy, `the copy of ${copyOf?.slice(0, 16).replace('T', ' ')} UTC`),
+    copyOf === null ? 'there was no copy' : '',
+    inbox !== undefined && !inbox.isBroken
+      ? 'none is known to be lost'
+      : 'what came after that, and is in no event file, is lost',
+  ];
+  return parts.filter((part) => part !== '').join('; ');
+}
+
+/**
+ * Makes the last good copy anew, of a store that is checked as it is copied; an older copy stays when anything is wrong.
+ * @throws Fault `database`, and what the disk says
+ */
+export function copyStore(db: Database): void {
+  const target = `${copyPathOf(db.path)}.tmp`;
+  try {
+    fs.rmSync(target, { force: true });
+    fs.closeSync(fs.openSync(target, 'wx', 0o600));
+    db.exec(`VACUUM INTO '${target.replaceAll("'", "''")}'`);
+    const [flaw] = db.prepare<{ quick_check: string }>('PRAGMA quick_check(1)').all();
+    if (flaw?.quick_check !== 'ok') throw new Error(`${db.path} is damaged: ${flaw?.quick_check}`);
+    flush(target);
+    realFiles.rename(target, copyPathOf(db.path));
+    flushDirectory(dirname(db.path));
+  } catch (error) {
+    fs.rmSync(target, { force: true });
+    throw error;
+  }
+}
+
+function flushDirectory(directory: string): void {
+  if (process.platform === 'win32') return;
+  const fd = fs.openSync(directory, 'r');
+  try {
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import { type TrayHome, trayHome } from '../kit/tray-process.ts';
+
+const texts = (word: string, n: number): string[] => Array.from({ length: n }, (_, i) => `${word} ${i}`);
+
+/** A store with twenty messages and a copy, closed; then, killed, with ten more. */
+async function prepare(home: TrayHome): Promise<void> {
+  {
+    await using tray = await home.start();
+    for (const content of texts('old', 20)) await tray.post('/api/send', { to: 'ada', from: 'bo', content });
+    await tray.until('told', () => home.mail('ada').length === 20);
+    await tray.stop();
+  }
+  assert.ok(existsSync(home.at('hivebar.sqlite.last-good')), 'a clean end leaves a copy');
+  await using tray = await home.start();
+  for (const content of texts('later', 10)) await tray.post('/api/send', { to: 'ada', from: 'bo', content });
+  await tray.until('told', () => home.mail('ada').length === 30);
+  await tray.kill();
+}
+
+describe('a damaged store', { concurrency: 2 }, () => {
+  const first = trayHome();
+  const prepared = prepare(first);
+  after(() => first[Symbol.dispose]());
+
+  async function harmed(harm: (path: string, home: TrayHome) => void): Promise<TrayHome> {
+    await prepared;
+    const home = trayHome();
+    cpSync(first.dir, home.dir, { recursive: true });
+    harm(home.at('hivebar.sqlite'), home);
+    return home;
+  }
+
+  const LOSSES: readonly (readonly [string, (path: string) => void])[] = [
+    ['garbage', (path) => writeFileSync(path, Buffer.alloc(40_000, 'no database at all'))],
+    ['a cut file', (path) => truncateSync(path, Math.floor(statSync(path).size / 3))],
+    [
+      'a missing file',
+      (path) => {
+        for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+      },
+    ],
+  ];
+  for (const [what, harm] of LOSSES) {
+    test(`A3 given ${what}, it starts, has every message, and board, log and doctor say what happened`, async () => {
+      using home = await harmed(harm);
+      await using tray = await home.start();
+      await tray.post('/api/send', { to: 'ada', from: 'bo', content: 'fresh' });
+      const status = await tray.until('told', () => home.mail('ada').length === 31);
+      const told = home.events('ada').flatMap(({ event, content }) => (event === 'new' ? [String(content)] : []));
+      assert.deepEqual(told, [...texts('old', 20), ...texts('later', 10), 'fresh']);
+      const { stdout } = await home.run(['inbox', 'list', 'ada', '--json', '--limit', '100']);
+      for (const text of told) assert.ok(stdout.includes(`"${text}"`), `${text} is in the inbox`);
+      const [cause] = status.causes;
+      assert.equal(cause?.key, 'store');
+      assert.match(String(cause?.message), /hivebar\.sqlite/);
+      assert.ok(tray.log.some((line) => line.includes(String(cause?.message).slice(0, 60))));
+      const hasAside = readdirSync(home.dir).some((name) => name.startsWith('hivebar.sqlite.damaged-'));
+      assert.equal(hasAside, what !== 'a missing file');
+      if (hasAside) return;
+      const doctor = await home.run(['doctor']);
+      assert.match(doctor.stdout, /report\.json/);
+    });
+  }
+
+  test('A3 given a missing file and commands without the program, they share one recovery and lose nothing', async () => {
+    using home = await harmed(LOSSES[2]?.[1] as (path: string) => void);
+    const sends = texts('closed', 4).map((text) => home.run(['send', '--to', 'ada', '--from', 'bo', text]));
+    for (const { code, stderr } of await Promise.all(sends)) assert.equal(code, 0, stderr);
+    await using tray = await home.start();
+    await tray.until('told', () => home.mail('ada').length === 34);
+    const told = home.events('ada').flatMap(({ event, content }) => (event === 'new' ? [String(content)] : []));
+    assert.deepEqual(told.slice(30).sort(), texts('closed', 4));
+    assert.equal(tray.log.filter((line) => line.includes('store went back')).length, 1);
+  });
+
+  test('A4 given a message that was changed on the disk, the inbox shows a placeholder and the board says so', async () => {
+    using home = await harmed((path) => {
+      const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+      const db = new DatabaseSync(path);
+      db.exec("UPDATE inbox SET content = 'pay 900' WHERE content = 'later 3'");
+      db.close();
+    });
+    await using tray = await home.start();
+    const { stdout } = await home.run(['inbox', 'list', 'ada', '--json', '--limit', '100']);
+    assert.ok(!stdout.includes('pay 900'));
+    assert.match(stdout, /damaged on the disk/);
+    const url = `${tray.url}/api/inbox?persona=ada&mark_read=false`;
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${tray.token}` } });
+    assert.match(await answer.text(), /damaged on the disk/);
+    await tray.until('the cause', ({ causes }) => causes.some(({ key }) => key === 'damaged-messages'));
+  });
+});
