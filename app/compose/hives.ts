@@ -206,7 +206,20 @@ function localHive(local: LocalHive, members: Directory, { clock }: Machine): Wa
       return await local.pending(hold, signal);
     },
     markRead: local.markRead,
-    hints: local.hints,
+    isGone: local.elsewhere.has,
+    // Mail to who lives elsewhere is sent mail: nobody watches for it here.
+    hints(wake) {
+      const hints = local.hints((address) => {
+        if (!local.elsewhere.has(address)) wake(address);
+      });
+      const moves = local.moves(wake);
+      return {
+        [Symbol.dispose]() {
+          hints[Symbol.dispose]();
+          moves[Symbol.dispose]();
+        },
+      };
+    },
     [Symbol.asyncDispose]: async () => {},
   };
   return {

@@ -5,7 +5,7 @@ import { type Database, ownDirs } from '../../core/state/index.ts';
 import type { Wakefulness } from '../../core/watch/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import { namedSessions } from '../hook/index.ts';
-import { keptSessions } from '../open/index.ts';
+import { isProcessGone, keptSessions, type Session } from '../open/index.ts';
 import type { Machine } from './machine.ts';
 
 export interface RelayParts {
@@ -25,7 +25,10 @@ const DAY_MS = 86_400_000;
 export async function keepRelay(parts: RelayParts, { clock, random, log, env }: Machine): Promise<AsyncDisposable> {
   const { settings, db, local, board, wakefulness } = parts;
   const { nats } = settings;
-  if (nats === undefined) return { [Symbol.asyncDispose]: async () => {} };
+  if (nats === undefined) {
+    local.setElsewhere(new Set()); // without the others, everybody lives here
+    return { [Symbol.asyncDispose]: async () => {} };
+  }
   // The room, and with it the client, only for those who have a server.
   const { RELAY, dialerOf, openLink, openMarks, outgoingOf, startRelay } = await import(
     '../../core/inbox/relay/index.ts'
@@ -40,12 +43,20 @@ export async function keepRelay(parts: RelayParts, { clock, random, log, env }: 
   // Who works here lives here, also before anything was written to them.
   const sessions = keptSessions(db);
   const { config } = ownDirs({ ...env });
-  const announced = (): readonly string[] => namedSessions(sessions.all(), config).map(({ persona }) => persona);
+  const announced = (): readonly string[] =>
+    namedSessions(
+      sessions.all().filter((session) => isRecent(session, clock.now())),
+      config,
+    ).map(({ persona }) => persona);
+  const residents = (): readonly string[] =>
+    nats.personas ?? [...announced(), ...local.elsewhere.drainedSince(clock.now() - RESIDENT_MS)];
   const relay = startRelay({
     items: local.items,
     outgoing: outgoingOf(db),
     marks: openMarks(db, random),
     personas: () => nats.personas ?? [...new Set([...local.personas().map(({ name }) => name), ...announced()])].sort(),
+    residents,
+    setElsewhere: local.setElsewhere,
     open: () => openLink(dialer),
     clock,
     log,
@@ -62,6 +73,13 @@ export async function keepRelay(parts: RelayParts, { clock, random, log, env }: 
       await relay[Symbol.asyncDispose]();
     },
   };
+}
+
+/** So long after it worked here an agent still lives here. */
+const RESIDENT_MS = 30 * DAY_MS;
+
+function isRecent({ announcedAt, endedAt, runner }: Session, now: number): boolean {
+  return Math.max(announcedAt, endedAt ?? 0) >= now - RESIDENT_MS || (endedAt === null && !isProcessGone(runner));
 }
 
 /** Any name but `authorization` has the token as it is for its value. */

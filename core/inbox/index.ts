@@ -1,5 +1,6 @@
 export { unreadByPriority } from './by-priority.ts';
 export { type Continuity, openContinuity, type TrackedMail } from './continuity.ts';
+export { type Elsewhere, openElsewhere } from './elsewhere.ts';
 export {
   type Addressee,
   type AwaitedSession,

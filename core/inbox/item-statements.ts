@@ -131,7 +131,7 @@ export function itemStatementsOf(db: Database) {
     ),
     forAnySession: db.prepare('UPDATE inbox SET session = NULL WHERE seq = ?'),
     touch: db.prepare('UPDATE personas SET rev = (SELECT max(rev) + 1 FROM personas) WHERE name = ?'),
-    noteDrain: db.prepare('UPDATE personas SET drained_at = ? WHERE name = ? AND drained_at IS NULL'),
+    noteDrain: db.prepare('UPDATE personas SET drained_at = ? WHERE name = ?'),
     left: db.prepare<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 ${own('?3')} LIMIT ?4)`),
     leftToAll: db.prepare<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 ${toAll} LIMIT ?3)`),
 

@@ -10,6 +10,7 @@ import {
   pendingDirOf,
   transaction,
 } from '../state/index.ts';
+import { type Elsewhere, openElsewhere } from './elsewhere.ts';
 import { expiryOf, type Reapable, sweeping } from './expiry.ts';
 import type { Items, Origin } from './item.ts';
 import { openItems } from './items.ts';
@@ -101,7 +102,7 @@ export interface LocalHive extends Disposable {
    * `signal` aborts, whichever is first. Never rejects for an abort.
    */
   pending(hold: { readonly cursor: string; readonly ms: number } | null, signal: AbortSignal): Promise<Levels>;
-  /** By name. A persona exists from its first mail on. */
+  /** By name, those who do not live on another machine. A persona exists from its first mail on. */
   personas(): readonly { readonly name: string; readonly created: Instant }[];
   /**
    * Calls `wake` after each commit that changed an inbox, before the sender hears of it; of what is sent in a crowd, some
@@ -113,6 +114,12 @@ export interface LocalHive extends Disposable {
    * Cheap when there is nothing.
    */
   changedElsewhere(): readonly string[];
+  /** Who lives on another machine, and not here: nobody of them is in `personas`, or has unread mail. */
+  readonly elsewhere: Pick<Elsewhere, 'has' | 'drainedSince'>;
+  /** These live on other machines, and no others. @throws Fault `database` */
+  setElsewhere(names: ReadonlySet<string>): void;
+  /** Calls `wake` with who came to live elsewhere, or does so no more. */
+  moves(wake: (address: string) => void): Disposable;
   /** Returns how many messages were unread until now. */
   markRead(persona: string, which: Messages): number;
   /** The newest `limit` messages, newest first, text cut. */
@@ -147,6 +154,8 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   const sweep = sweeping(db, expiry, clock, log);
   sweep();
   const levels = keepLevels(db, clock, log);
+  const elsewhere = openElsewhere(db);
+  const movers = new Set<{ readonly wake: (address: string) => void }>();
   const sql = statementsOf(db);
   const seals = openSeals(db);
   /** Bytes that hold as many code points, whichever they are. */
@@ -338,6 +347,18 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     changedElsewhere() {
       sweep();
       return noticed();
+    },
+    elsewhere,
+    setElsewhere(names) {
+      const changed = elsewhere.set(names);
+      if (changed.length === 0) return;
+      noticed();
+      for (const name of changed) for (const { wake } of movers) wake(name);
+    },
+    moves(wake) {
+      const mover = { wake };
+      movers.add(mover);
+      return { [Symbol.dispose]: () => void movers.delete(mover) };
     },
     markRead(persona, which) {
       const marked = transaction(db, () => mark(persona, idsOf(persona, which)));

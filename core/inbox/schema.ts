@@ -15,8 +15,8 @@
  * It is for the agent and not for the person who gave it, so `agent_unread` and `agent_urgent` count it apart; `unread` and
  * `urgent` count everything. A key is one item per persona (a broadcast has the persona '').
  *
- * `personas.drained_at` is when an agent was first shown its inbox here, and `elsewhere` says that the persona lives on
- * another machine, and not here.
+ * `personas.drained_at` is when an agent was last shown its inbox here, and `elsewhere` says that the persona lives on
+ * another machine, and not here: those in `personas_elsewhere`, also before anything was sent to them.
  *
  * `personas.rev` is the number of the last change of a persona's mail, drawn from one counter for all of them,
  * so that "what changed since" is one look into an index, also when another process made the change. The triggers keep the
@@ -250,6 +250,13 @@ export const INBOX_SCHEMA: readonly string[] = [
     UPDATE personas SET last_id = max(last_id, NEW.seq), unread = unread + (NEW.read_at IS NULL),
       urgent = urgent + (NEW.read_at IS NULL AND NEW.priority <= 1),
       rev = (SELECT max(rev) + 1 FROM personas) WHERE name = NEW.persona;
+  END;
+  `,
+  `
+  CREATE TABLE personas_elsewhere (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER persona_is_elsewhere AFTER INSERT ON personas
+  WHEN EXISTS (SELECT 1 FROM personas_elsewhere WHERE name = NEW.name) BEGIN
+    UPDATE personas SET elsewhere = 1 WHERE name = NEW.name;
   END;
   `,
 ];

@@ -49,7 +49,9 @@ export function statementsOf(db: Database) {
     insert: db.prepare(`
       INSERT INTO inbox (persona, from_, priority, urgent, created, read_at, dedup_key, content)
       VALUES (?1, ?2, iif(?3, 1, 2), ?3, ?4, ?5, ${newKey("'mail'", '?4')}, ?6)`),
-    personas: db.prepare<{ name: string; created: number }>('SELECT name, created FROM personas ORDER BY name'),
+    personas: db.prepare<{ name: string; created: number }>(
+      'SELECT name, created FROM personas WHERE elsewhere = 0 ORDER BY name',
+    ),
     anyToAll: db.prepare<{ any: number }>('SELECT 1 AS "any" FROM broadcast_acks WHERE persona = ? LIMIT 1'),
     /** To merge two tables costs most of a short answer, and most inboxes have no broadcast. */
     newest: db.prepare<StoredRow>(`${newest} ORDER BY seq DESC LIMIT ?4`),

@@ -77,3 +77,31 @@ test('a token file that is missing is a cause and no end, and counts as soon as 
   rig.write('later', rig.server.token);
   await tray.until('no cause', (now) => now.causes.length === 0);
 });
+
+test('C11 given mail for a persona of another machine, it is sent mail here: no unread, no event file, nobody on the board', async (t) => {
+  if (needs(t, NO_NATS_SERVER)) return;
+  await using rig = await relayRig();
+  const nats = { url: rig.server.url, tokenFile: rig.tokenFile };
+  using a = trayHome({ ...LOCAL, nats });
+  using b = trayHome({ ...LOCAL, nats });
+  await using trayA = await a.start();
+  // Nobody knows yet where bo lives.
+  for (const text of ['one', 'two']) await a.run(['send', '--to', 'bo', '--from', 'ada', text]);
+  await trayA.persona('bo', ({ unread }) => unread === 2);
+  await using trayB = await b.start();
+  assert.equal((await b.run(['session', 'set', 'bo', '--id', 's1'])).code, 0);
+  await until('bo has its mail where it lives', () => b.mail('bo').length === 2, 60_000);
+  await trayA.until('bo is not of this machine', ({ personas }) => personas.every(({ id }) => id !== 'bo'), 60_000);
+  await a.run(['send', '--to', 'bo', '--from', 'ada', '--urgent', 'three']);
+  await until('bo has that too', () => b.mail('bo').length === 3, 60_000);
+  const { totals, personas } = await trayA.status();
+  assert.deepEqual([totals.unread, totals.urgent, personas.map(({ id }) => id)], [0, 0, []]);
+  assert.equal(a.mail('bo').length, 2, 'what was told before it was known');
+  const listed = JSON.parse((await a.run(['inbox', 'list', 'bo', '--json'])).stdout) as { content: string }[];
+  assert.deepEqual(
+    listed.map(({ content }) => content),
+    ['three', 'two', 'one'],
+    'what was sent is kept',
+  );
+  await trayB.persona('bo', ({ unread }) => unread === 3);
+});

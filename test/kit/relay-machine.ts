@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Item, type Items, type NewItem, openItems } from '../../core/inbox/index.ts';
+import { type Item, type Items, type NewItem, openElsewhere, openItems } from '../../core/inbox/index.ts';
 import {
   dialerOf,
   type Link,
@@ -23,6 +23,8 @@ export interface RelayMachineOptions {
   readonly url: string;
   readonly personas: readonly string[];
   readonly token?: string | null;
+  /** Who is known to live there; default: nobody. */
+  readonly residents?: () => readonly string[];
   /** Over the store itself, for one that fails. */
   readonly items?: (items: Items) => Pick<Items, 'push'>;
 }
@@ -53,6 +55,7 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
   const { dir, url, personas, token = 'secret' } = options;
   const db = openDatabase(join(dir, 'hivebar.sqlite'));
   const items = openItems({ db, clock: realClock });
+  const elsewhere = openElsewhere(db);
   const told: string[] = [];
   const faults: Fault[] = [];
   const sent: string[] = [];
@@ -80,6 +83,8 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
         outgoing: outgoingOf(db),
         marks: openMarks(db, realRandom),
         personas: () => personas,
+        residents: () => options.residents?.() ?? [],
+        setElsewhere: (names) => void elsewhere.set(names),
         open: async () => {
           attempts += 1;
           const link = await openLink(dialer);

@@ -54,6 +54,8 @@ test('from 2.10 on one durable brings every subject, and is bound anew when a pe
     items,
     outgoing: outgoingOf(db),
     marks,
+    residents: () => [],
+    setElsewhere: () => {},
     personas: () => personas,
     open: async () => link,
     clock: realClock,

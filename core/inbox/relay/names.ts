@@ -8,6 +8,13 @@ export const SUBJECTS = 'inbox.>';
 /** What is for everybody. */
 export const ALL = 'inbox.all';
 const AGENT = 'inbox.agent.';
+/** Where each machine says who lives on it. */
+const MACHINE = 'inbox.machine.';
+export const MACHINES = `${MACHINE}*`;
+
+export function machineSubject(machine: string): string {
+  return `${MACHINE}${machine}`;
+}
 
 /**
  * A name as a token of a subject and as a file name: a-z, 0-9 and `-` stay, every other byte of its UTF-8 is `_` and two

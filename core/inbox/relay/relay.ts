@@ -9,13 +9,18 @@ import type { Outgoing } from './outgoing.ts';
 import { publishAll } from './publish.ts';
 import { createReceiver } from './receive.ts';
 import { reconcile } from './reconcile.ts';
+import { openResidence } from './residence.ts';
 
 export interface RelayOptions {
   readonly items: Pick<Items, 'push'>;
   readonly outgoing: Outgoing;
   readonly marks: Marks;
-  /** Who lives on this machine, now. */
+  /** Whose mail is for this machine, now. */
   readonly personas: () => readonly string[];
+  /** Who is known to live on this machine, now: that is announced. */
+  readonly residents: () => readonly string[];
+  /** These live on other machines, and not here. */
+  readonly setElsewhere: (names: ReadonlySet<string>) => void;
   /** @throws Fault */
   readonly open: () => Promise<Link>;
   readonly clock: Clock;
@@ -43,6 +48,8 @@ const RETRY_MOST_MS = 5000;
 const SAY_AFTER_MS = 5000;
 /** These pass by themselves; anything else is said at once. */
 const PASSING = new Set(['refused', 'timeout', 'broken', 'dns']);
+/** Who came to live on another machine is known within this time. */
+const RESIDENCE_MS = 5000;
 /** For pushes of processes that nobody announced. */
 const LOOK_MS = 30_000;
 
@@ -127,6 +134,7 @@ export function startRelay(options: RelayOptions): Relay {
     using _stops = onAbort(stop.signal, () => restart());
     const { created: stream } = await link.stream();
     if (marks.meet(stream)) log.info('NATS: the stream is new to this machine');
+    const residence = openResidence(link, { ...options, machine: marks.machine });
     const personas = options.personas();
     const durables = durablesOf(link.serverVersion, marks.machine, personas);
     const notBefore: Instant = clock.now() - options.keepMs;
@@ -148,6 +156,11 @@ export function startRelay(options: RelayOptions): Relay {
     const publisher = oneAtATime(async () => {
       await publishAll(link, options, over.signal);
     }, fail);
+    const resident = oneAtATime(async () => {
+      if (over.signal.aborted) return;
+      await residence();
+      if (options.personas().join('\n') !== personas.join('\n')) restart();
+    }, fail);
     await using leaving = new AsyncDisposableStack();
     leaving.defer(() => over.abort());
     await Promise.race([catchUp(), ending.promise]);
@@ -164,7 +177,9 @@ export function startRelay(options: RelayOptions): Relay {
     await Promise.race([publishing, ending.promise]);
     if (over.signal.aborted) return;
     works(link);
+    void resident.run();
     leaving.use(every(clock, LOOK_MS, () => publish()));
+    leaving.use(every(clock, RESIDENCE_MS, () => void resident.run()));
     leaving.use(every(clock, RECONCILE_MS, () => void catchUp().catch(fail)));
     await ending.promise;
   }

@@ -36,6 +36,8 @@ export interface HiveClient extends AsyncDisposable {
   pending?(hold: { readonly cursor: string; readonly ms: number } | null, signal: AbortSignal): Promise<Levels>;
   /** Marks messages as read and returns how many that were. Presence is the capability. */
   markRead?(address: string, which: Messages): number;
+  /** Whether this inbox is not in the hive any more. Presence is the capability. */
+  isGone?(address: string): boolean;
   /** Drops every connection. Presence is the capability. */
   reset?(): void;
   /** Calls `wake` with the address of an inbox that may have changed. Presence is the capability. */

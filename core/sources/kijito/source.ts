@@ -68,10 +68,15 @@ export function kijitoSource({ id, client, clock, members }: KijitoOptions): Sou
       ? {}
       : { pending: pendingOf(client.pending.bind(client), client.hints === undefined) }),
     ...(client.markRead === undefined ? {} : { markRead: markReadOf(client.markRead.bind(client)) }),
+    ...(client.isGone === undefined ? {} : { isGone: isGoneOf(client.isGone.bind(client)) }),
     ...(client.reset === undefined ? {} : { reset: client.reset.bind(client) }),
     ...(client.hints === undefined ? {} : { hints: client.hints.bind(client) }),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
+}
+
+function isGoneOf(isGone: NonNullable<HiveClient['isGone']>): NonNullable<Source['isGone']> {
+  return ({ address }) => isGone(address);
 }
 
 function markReadOf(mark: NonNullable<HiveClient['markRead']>): NonNullable<Source['markRead']> {
