@@ -25,10 +25,8 @@ const DAY_MS = 86_400_000;
 export async function keepRelay(parts: RelayParts, { clock, random, log, env }: Machine): Promise<AsyncDisposable> {
   const { settings, db, local, board, wakefulness } = parts;
   const { nats } = settings;
-  if (nats === undefined) {
-    local.setElsewhere(new Set()); // without the others, everybody lives here
-    return { [Symbol.asyncDispose]: async () => {} };
-  }
+  if (nats === undefined) local.setElsewhere(new Set()); // without other machines, everybody lives here
+  if (nats === undefined) return { [Symbol.asyncDispose]: async () => {} };
   // The room, and with it the client, only for those who have a server.
   const { RELAY, dialerOf, openLink, openMarks, outgoingOf, startRelay } = await import(
     '../../core/inbox/relay/index.ts'
