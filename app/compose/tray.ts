@@ -141,9 +141,10 @@ async function run(
   const given = settingsOf(file.settings, plan);
   const settings = readOnly === null ? given : onlyOwnHive(given);
   using truth = openStore(join(dirs.state, DATABASE), { checks: readOnly === null });
-  using _copy = readOnly === null ? keepStoreCopy(truth, { clock, log, put: (fact) => board.put(fact) }) : null;
   // What the outbox of a copy takes is its own; all else would be taken from a person or an agent, and lost.
   using db = readOnly === null ? truth : refuseWrites(openStore(join(dirs.state, DATABASE)), readOnly.fault);
+  // Behind both, so that it is made before either is closed.
+  using _copy = readOnly === null ? keepStoreCopy(truth, { clock, log, put: (fact) => board.put(fact) }) : null;
   const retention = openRetentionClock(truth, clock);
   const board = createBoard(log, (run) => void clock.after(FOLD_AFTER_MS, run));
   const onDamaged = (count: number): void => {
