@@ -114,3 +114,8 @@ test('how long: minutes, hours, days, a part of them, or a time that has not pas
   assert.throws(() => spanOf({ until: '2026-06-20T09:59:00Z' }, now), /has passed/);
   assert.throws(() => spanOf({ until: '2026-13-20' }, now), /say tomorrow, or a time/);
 });
+
+test('E4 poll of a persona that is not there says who was probably meant', async () => {
+  const { code, err } = await commandLine(['poll', 'adda'], { HIVEBAR_HOME: home });
+  assert.deepEqual([code, err], [1, 'hivebar: there is no persona adda: did you mean ada? see hivebar status\n']);
+});

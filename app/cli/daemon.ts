@@ -1,3 +1,4 @@
+import { displayName } from '../../core/format/index.ts';
 import type { Command, Io } from './command.ts';
 import { usage } from './outcome.ts';
 
@@ -131,7 +132,12 @@ export const command: Command = {
   ],
   async run([verb = '', ...args], io) {
     const part = Object.hasOwn(PARTS, verb) ? PARTS[verb] : undefined;
-    if (part === undefined) throw usage(new Error(`daemon ${verb}: say ${Object.keys(PARTS).join(', ')}`));
+    if (part === undefined) {
+      const verbs = Object.keys(PARTS).join(', ');
+      throw usage(
+        new Error(verb === '' ? `say one of ${verbs}` : `there is no ${displayName(verb)}: say one of ${verbs}`),
+      );
+    }
     return await (await part.load()).run(args, io);
   },
 };

@@ -146,3 +146,32 @@ describe('the table of commands', () => {
     assert.equal(isQuick([]), false);
   });
 });
+
+describe('E4 words that people try', () => {
+  const run = async (...args: string[]) => {
+    const { io, said } = recorder();
+    return { code: await dispatch(args, io, COMMANDS), ...said };
+  };
+
+  test('E4 version, -v, -V and --version print the version', async () => {
+    const { out } = await run('--version');
+    for (const word of ['version', '-v', '-V']) assert.deepEqual(await run(word), { code: 0, out, err: '' });
+  });
+
+  test('E4 daemon without a verb says which there are, and an unknown one is named', async () => {
+    assert.match(
+      (await run('daemon')).err,
+      /^hivebar daemon: say one of run, install, .*: see hivebar daemon --help\n$/,
+    );
+    assert.match((await run('daemon', 'fly')).err, /^hivebar daemon: there is no fly: say one of run, install, /);
+  });
+
+  test('E4 --tray-driver takes what the setting takes, and names any other value', async () => {
+    assert.match((await run('run', '--tray-driver', 'x')).err, /--tray-driver x: must be sni, systray2 or none/);
+    assert.match(
+      (await run('run', '--tray-driver', 'none', '--port', 'x')).err,
+      /--port x/,
+      'none is no reason to refuse',
+    );
+  });
+});

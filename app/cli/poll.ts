@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { printable } from '../printable.ts';
-import { askTray } from './ask-tray.node.ts';
+import { act } from './act.ts';
 import type { Command } from './command.ts';
-import { answered, usage } from './outcome.ts';
+import { usage } from './outcome.ts';
 
 export const command: Command = {
   usage: 'poll [PERSONA]',
@@ -13,9 +13,7 @@ export const command: Command = {
   ],
   async run(args, io) {
     const persona = personaOf(args);
-    const body = JSON.stringify(persona === null ? {} : { persona });
-    const asked = await askTray({ method: 'POST', path: '/api/v1/actions/poll', body }, io.env);
-    if (answered(asked, io) === null) return 1;
+    if ((await act(io, 'poll', persona === null ? {} : { persona })) === null) return 1;
     io.out(persona === null ? 'looking into every inbox\n' : `looking for mail of ${printable(persona)}\n`);
     return 0;
   },

@@ -13,7 +13,7 @@ import { usage } from './outcome.ts';
 const EXIT_TAKEN = 3;
 
 export const command: Command = {
-  usage: '[run] [--port N] [--open] [--no-tray] [--tray-driver sni|systray2] [--no-notifications]',
+  usage: '[run] [--port N] [--open] [--no-tray] [--tray-driver sni|systray2|none] [--no-notifications]',
   about: [
     'Watches every inbox, shows the tray icon and notifications, serves the status page, and writes an event file per persona.',
     '',
@@ -66,9 +66,10 @@ function planOf(args: readonly string[], io: Io): { plan: TrayPlan; open: boolea
       },
     });
     const driver = values['tray-driver'];
-    if (driver !== undefined && driver !== 'sni' && driver !== 'systray2')
-      throw new Error(`--tray-driver ${driver}: must be sni or systray2`);
-    if (driver !== undefined && values['no-tray']) throw new Error('--tray-driver and --no-tray: give one of them');
+    if (driver !== undefined && driver !== 'sni' && driver !== 'systray2' && driver !== 'none')
+      throw new Error(`--tray-driver ${driver}: must be sni, systray2 or none`);
+    if (driver !== undefined && driver !== 'none' && values['no-tray'])
+      throw new Error('--tray-driver and --no-tray: give one of them');
     const port =
       values.port === undefined ? portOf(io.env.HIVEBAR_PORT, 'HIVEBAR_PORT') : portOf(values.port, '--port');
     const tray = values['no-tray'] ? 'none' : (driver ?? null);
