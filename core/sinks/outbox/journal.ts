@@ -118,7 +118,7 @@ export function openJournal(options: JournalOptions): Journal {
     if (damaged > 0) {
       log.error(`${path}: ${damaged} records are damaged; what they held may never be told`);
     }
-    const owner = tables.isNew() ? (records.at(-1)?.of ?? of) : of;
+    const owner = standing.isMade === true || tables.isNew() ? (records.at(-1)?.of ?? of) : of;
     if (owner !== of) adopt(owner);
     waiting = records.filter((record) => record.of === of && record.n > filled);
     n = waiting.at(-1)?.n ?? filled;
@@ -241,7 +241,7 @@ function tablesOf(db: Database) {
   // A mail that is there already is the same mail: nothing else may be passed over.
   const event = db.prepare(
     `INSERT INTO outbox (seq, persona, event_id, is_mail, line, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (event_id, persona) WHERE is_mail = 1 DO NOTHING`,
+     ON CONFLICT DO NOTHING`,
   );
   const watch = db.prepare(
     `INSERT INTO watches (persona, kept, published, newest, sum) VALUES (?, ?, 0, ?, ?)
@@ -250,10 +250,12 @@ function tablesOf(db: Database) {
   );
   const things = knownTable(db);
   return {
-    standing(): { of: string; filled: number } {
+    standing(): { of: string; filled: number; isMade?: true } {
       const row = standing.get();
-      if (row === undefined) throw new Error('the table of the journal is empty');
-      return row;
+      if (row !== undefined) return row;
+      // What was recovered of a damaged database may lack it: the journal is then gone through from its beginning.
+      db.exec('INSERT INTO journal (id, filled) VALUES (lower(hex(randomblob(8))), 0)');
+      return { ...(standing.get() as { of: string; filled: number }), isMade: true };
     },
     /** All of the log is in the database file, on the disk. False: somebody reads it just now. */
     isCheckpointed: (): boolean => checkpoint.get()?.busy === 0,
