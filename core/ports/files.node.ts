@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { resolve } from 'node:path';
 import type { Files, OpenFlags, Stat } from './files.ts';
 import { makeDirectories } from './make-directories.ts';
-import { renamePatiently, renamePatientlyAsync } from './rename.ts';
+import { renamePatiently, renamePatientlyAsync, repeatWhileBusy } from './rename.ts';
 
 const c = fs.constants;
 
@@ -45,6 +45,11 @@ export function renameAsync(from: string, to: string): Promise<void> {
     sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
   };
   return renamePatientlyAsync(calls, process.platform === 'win32', from, to);
+}
+
+/** Repeats what writes a file through a library of others, as `realFiles.rename` repeats a rename. */
+export function repeatPatiently(run: () => void): void {
+  repeatWhileBusy(RENAME_CALLS, process.platform === 'win32', run);
 }
 
 const DIRECTORY_CALLS = {

@@ -2,7 +2,7 @@ export { realClock, startTimer } from './clock.node.ts';
 export type { Clock } from './clock.ts';
 export { realClocks } from './clocks.node.ts';
 export type { ClockReading, Clocks, Tick } from './clocks.ts';
-export { O, pause, realFiles, renameAsync } from './files.node.ts';
+export { O, pause, realFiles, renameAsync, repeatPatiently } from './files.node.ts';
 export type { Files, OpenFlags, Stat } from './files.ts';
 export { koffi, koffiIfLoaded } from './koffi.node.ts';
 export { type Log, silentLog } from './log.ts';

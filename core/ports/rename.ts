@@ -1,10 +1,14 @@
-/** What a patient rename is made of. */
-export interface RenameCalls {
-  rename(from: string, to: string): void;
+/** What waiting is made of. */
+export interface WaitCalls {
   /** Milliseconds that never go backwards. */
   monotonic(): number;
   /** Holds this thread up. */
   pause(ms: number): void;
+}
+
+/** What a patient rename is made of. */
+export interface RenameCalls extends WaitCalls {
+  rename(from: string, to: string): void;
 }
 
 /** How long a rename is repeated. */
@@ -21,10 +25,15 @@ const BUSY: ReadonlySet<unknown> = new Set(['EPERM', 'EACCES', 'EBUSY']);
  * @throws what the last rename threw
  */
 export function renamePatiently(calls: RenameCalls, isWindows: boolean, from: string, to: string): void {
+  repeatWhileBusy(calls, isWindows, () => calls.rename(from, to));
+}
+
+/** The same for a call that ends with a rename. @throws what its last run threw */
+export function repeatWhileBusy(calls: WaitCalls, isWindows: boolean, run: () => void): void {
   const until = calls.monotonic() + RENAME_WITHIN_MS;
   for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
     try {
-      calls.rename(from, to);
+      run();
       return;
     } catch (error) {
       const left = until - calls.monotonic();
@@ -34,7 +43,7 @@ export function renamePatiently(calls: RenameCalls, isWindows: boolean, from: st
   }
 }
 
-/** The same where nothing may be held up. */
+/** A patient rename where nothing may be held up. */
 export async function renamePatientlyAsync(
   calls: {
     rename(from: string, to: string): Promise<void>;

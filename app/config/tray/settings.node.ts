@@ -1,8 +1,9 @@
-import { realpathSync } from 'node:fs';
-import { join } from 'node:path';
-import { Fault, faultOf } from '../../../core/model/index.ts';
-import { realFiles, realRandom, silentLog } from '../../../core/ports/index.ts';
-import { errnoOf, readRegular, realDisk, writeAtomically } from '../../../core/state/index.ts';
+import { readlinkSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import Conf from 'conf';
+import { Fault } from '../../../core/model/index.ts';
+import { realFiles, repeatPatiently, silentLog } from '../../../core/ports/index.ts';
+import { errnoOf, ioFault, readRegular, realDisk, syncDirectory } from '../../../core/state/index.ts';
 import { type Checked, checkSettings, checkSettingsBytes } from './check-settings.ts';
 import { type Primary, SETTINGS, type Settings } from './settings.ts';
 
@@ -36,6 +37,8 @@ const DEFAULTS = Object.fromEntries(
 /** More than any settings; whoever has put something else there is told so. */
 const MOST_BYTES = 1024 * 1024;
 
+const PRIVATE_DIRECTORY = 0o700;
+
 /** Where the settings of a directory stand. */
 export function settingsPath(directory: string): string {
   return join(directory, 'config.json');
@@ -52,25 +55,30 @@ export function isSettingName(name: string): name is SettingName {
 export function openSettings(directory: string): SettingsFile {
   const path = settingsPath(directory);
   const read = (): Partial<Settings> => {
-    const checked = readSettingsFile(directory);
-    return checked === null ? {} : goodOf(path, checked);
+    const text = readGood(path);
+    return text === null ? {} : runConf(path, 'unreadable', () => ({ ...openConf(directory, text).store }));
   };
-  const write = (change: (given: Partial<Settings>) => Partial<Settings>): void => {
-    const text = `${JSON.stringify(change(read()), null, 2)}\n`;
-    writeAtomically(realDisk(silentLog), realRandom, linkedPath(path), text);
+  const write = (change: (conf: Conf<Settings>) => void): void => {
+    const text = readGood(path);
+    runConf(path, 'unwritable', () => {
+      const folder = dirname(findTarget(path));
+      for (const each of [directory, folder]) realFiles.mkdirAll(each, PRIVATE_DIRECTORY);
+      withoutSnap(() => repeatPatiently(() => change(openConf(directory, text))));
+      syncDirectory(realDisk(silentLog), folder);
+    });
   };
   const given = read();
   return {
     path,
     settings: { ...DEFAULTS, ...given } as Settings,
     given,
-    decide: (primary) => write((now) => ({ ...now, primary })),
+    decide: (primary) => write((conf) => conf.set('primary', primary)),
     set(name, value) {
       const checked = checkSettings(JSON.stringify({ ...read(), [name]: value }));
       if (checked.is === 'bad') throw new Fault('usage', checked.problems[0].message, SCOPE);
-      write((now) => ({ ...now, [name]: value }));
+      write((conf) => conf.set(name, value as never));
     },
-    unset: (name) => write(({ [name]: _, ...others }) => others),
+    unset: (name) => write((conf) => conf.delete(name)),
   };
 }
 
@@ -83,13 +91,78 @@ export function readSettingsFile(directory: string): Checked | null {
   return bytes === null ? null : checkSettingsBytes(bytes);
 }
 
-/** A person may keep the file elsewhere and link it here: the link stays. */
-function linkedPath(path: string): string {
+/**
+ * The text of a settings file that is good; null when there is no file. It is looked at before conf is: conf waits for ever for a
+ * pipe, reads whatever length, takes what is not UTF-8 for U+FFFD and would write that back, and does not say where a fault stands.
+ *
+ * @throws Fault `settings`, `unreadable`
+ */
+function readGood(path: string): string | null {
+  const bytes = readRegular(realFiles, path, MOST_BYTES);
+  if (bytes === null) return null;
+  goodOf(path, checkSettingsBytes(bytes));
+  return Buffer.from(bytes).toString('utf8');
+}
+
+/**
+ * Made when a file is there, or its directory is: conf makes directories by Node's recursive call, which never ends below `/proc`.
+ * No schema, since `readGood` says more; no defaults, which conf would write into the person's file, where they would outlive
+ * better ones.
+ *
+ * @param checked the text that `readGood` gave; one that somebody put in its place since is checked again
+ */
+function openConf(directory: string, checked: string | null): Conf<Settings> {
+  const path = settingsPath(directory);
+  return new Conf<Settings>({
+    cwd: directory,
+    configName: 'config',
+    configFileMode: 0o600,
+    clearInvalidConfig: false,
+    accessPropertiesByDotNotation: false,
+    serialize: (settings) => `${JSON.stringify(settings, null, 2)}\n`,
+    deserialize: (text) => goodOf(path, checkSettings(text === checked ? text : (readGood(path) ?? '{}'))) as Settings,
+  });
+}
+
+const MOST_LINKS = 40;
+
+/** Where a write ends: a person may keep the file elsewhere and link it here, and the link stays. */
+function findTarget(path: string): string {
+  let target = path;
+  for (let links = 0; links < MOST_LINKS; links += 1) {
+    const next = linkAt(target);
+    if (next === null) break;
+    target = resolve(realpathSync(dirname(target)), next);
+  }
+  return target;
+}
+
+function linkAt(path: string): string | null {
   try {
-    return realpathSync(path);
+    return readlinkSync(path);
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return path;
-    throw new Fault('unwritable', `${path}: ${faultOf(error, SCOPE).message}`, SCOPE, { cause: error });
+    if (['EINVAL', 'ENOENT', 'UNKNOWN'].includes(errnoOf(error))) return null; // a file, nothing, a file on Windows
+    throw error;
+  }
+}
+
+/** In a Snap conf writes in place, where a kill leaves half a file; every terminal of an editor in a Snap hands its SNAP on. */
+function withoutSnap(run: () => void): void {
+  const { SNAP: snap } = process.env;
+  delete process.env.SNAP;
+  try {
+    run();
+  } finally {
+    if (snap !== undefined) process.env.SNAP = snap;
+  }
+}
+
+/** Whatever conf throws, as a Fault that names the file. */
+function runConf<T>(path: string, is: 'unreadable' | 'unwritable', run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw ioFault(error, path, is);
   }
 }
 

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -141,4 +151,56 @@ test('a value that does not fit is not written, nor is any into a file that beca
     assert.throws(write, { code: 'settings' });
     assert.equal(readFileSync(path, 'utf8'), '{"port": 7000,}');
   }
+});
+
+test('F10 given a link to a file that is not there yet, a change makes the file and the link stays', () => {
+  rmSync(path);
+  const elsewhere = join(folder, 'dotfiles');
+  symlinkSync(join('dotfiles', 'deep', 'config.json'), path);
+  openSettings(folder).set('port', 7000);
+  assert.ok(lstatSync(path).isSymbolicLink());
+  assert.deepEqual(JSON.parse(readFileSync(join(elsewhere, 'deep', 'config.json'), 'utf8')), { port: 7000 });
+  openSettings(folder).set('sound', true);
+  assert.ok(lstatSync(path).isSymbolicLink());
+  assert.deepEqual(openSettings(folder).given, { port: 7000, sound: true });
+  rmSync(path);
+});
+
+test('F9 given a link below /proc, a change ends with an error that names the file', {
+  skip: process.platform !== 'linux' && 'there is no /proc',
+}, () => {
+  symlinkSync('/proc/hivebar/config.json', path);
+  assert.throws(() => openSettings(folder).set('port', 7000), { code: 'unwritable', message: /config\.json: / });
+  rmSync(path);
+});
+
+test('F10 given the environment of a Snap, a change still replaces the file whole', () => {
+  writeFileSync(path, '{"port": 7000}');
+  const { ino } = statSync(path);
+  process.env.SNAP = '/snap/editor/1';
+  try {
+    openSettings(folder).set('sound', true);
+    assert.equal(process.env.SNAP, '/snap/editor/1');
+  } finally {
+    delete process.env.SNAP;
+  }
+  assert.notEqual(statSync(path).ino, ino);
+});
+
+test('F10 given a file that stops being UTF-8 while the program runs, no change rewrites it', () => {
+  writeFileSync(path, '{"port": 7000}');
+  const file = openSettings(folder);
+  const bytes = Buffer.from('{"tokenFile": "/home/jos\u00e9/token"}', 'latin1');
+  writeFileSync(path, bytes);
+  for (const write of [() => file.set('port', 1), () => file.unset('port'), () => file.decide({ is: 'local' })])
+    assert.throws(write, { code: 'settings', message: /config\.json:1:25: the byte 0xe9 is not UTF-8/ });
+  assert.deepEqual(readFileSync(path), bytes);
+});
+
+test('B9 given a directory where the file belongs, a change is refused before anything is written', () => {
+  rmSync(path);
+  const file = openSettings(folder);
+  mkdirSync(path);
+  assert.throws(() => file.set('port', 1), { code: 'unreadable', message: /not a regular file but a directory/ });
+  rmSync(path, { recursive: true });
 });
