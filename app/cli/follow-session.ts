@@ -35,7 +35,7 @@ function isLiveIn({ endedAt, runner, cwd: there }: Session, cwd: string): boolea
 
 function tried<T>(state: string, log: Log, work: (sessions: Sessions) => T): T | null {
   try {
-    using db = openStore(join(state, DATABASE));
+    using db = openStore(join(state, DATABASE), { log });
     return work(keptSessions(db));
   } catch (error) {
     log.warn(`the session is not announced: ${error instanceof Error ? error.message : String(error)}`);

@@ -34,7 +34,7 @@ export async function drainCommand({ words, flags }: InboxArgs, io: Io): Promise
   const log = stderrLog(io, 'hivebar inbox drain');
   const session = flags.session === undefined || flags.session === '' ? null : flags.session;
   const { state, config } = ownDirs({ ...io.env });
-  using db = openStore(join(state, DATABASE));
+  using db = openStore(join(state, DATABASE), { log });
   waitAtMost(db, LEASE_WAIT_MS);
   const persona = name ?? (session === null ? findOwnPersona(io) : personaOfSession(db, session, config));
   if (persona === null || persona === '') {

@@ -139,7 +139,7 @@ describe('a wrong command line exits 2 with the value and the next step, and tou
       [['inbox', 'list', 'ada', '--limit', '0'], /0 is not a whole number above 0/],
       [['demo', 'extra'], /extra/],
       [['run', 'extra'], /extra/],
-      [['--tray-driver', 'gtk'], /--tray-driver gtk: must be sni or systray2/],
+      [['--tray-driver', 'gtk'], /--tray-driver gtk: must be sni, systray2 or none/],
       [['--no-tray', '--tray-driver', 'sni'], /--tray-driver and --no-tray/],
       [['--port', '70000'], /--port 70000: must be a port number from 0 to 65535/],
       [['--port', 'http'], /--port http: must be/],

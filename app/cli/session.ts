@@ -152,7 +152,7 @@ function wireOf({ persona, id, cwd, pane, runner, resume, announcedAt, endedAt }
 }
 
 function withSessions<T>(io: Io, work: (sessions: Sessions, db: Database) => T): T {
-  using db = openStore(join(ownDirs({ ...io.env }).state, DATABASE));
+  using db = openStore(join(ownDirs({ ...io.env }).state, DATABASE), { log: stderrLog(io, 'hivebar session') });
   return work(keptSessions(db), db);
 }
 

@@ -28,7 +28,7 @@ export async function withDecisions<T>(io: Io, work: (house: DecisionHouse) => T
   let changed = false;
   let answer: T;
   {
-    using db = openStore(join(state, DATABASE));
+    using db = openStore(join(state, DATABASE), { log });
     const store = openGates({
       disk: realDisk(log),
       random: realRandom,

@@ -35,7 +35,7 @@ export async function withGates<T>(io: Io, work: (hall: Hall) => Promise<T> | T)
     hasChanged = true;
   };
   const database = (): Database => {
-    opened ??= stack.use(openStore(join(state, DATABASE)));
+    opened ??= stack.use(openStore(join(state, DATABASE), { log: stderrLog(io, 'hivebar gate') }));
     return opened;
   };
   const items = (): Pick<Items, 'pushOwn'> => ({

@@ -18,7 +18,7 @@ export async function withHive<T>(
   work: (hive: LocalHive) => T,
 ): Promise<T> {
   const log = stderrLog(io, name);
-  using db = openStore(join(ownDirs({ ...io.env }).state, DATABASE));
+  using db = openStore(join(ownDirs({ ...io.env }).state, DATABASE), { log });
   let answer: T;
   {
     using hive = openLocalHive({ db, clock: realClock, log, contentChars });

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Fault } from '../model/index.ts';
-import { pause, realFiles, silentLog } from '../ports/index.ts';
+import { type Log, pause, realFiles, silentLog } from '../ports/index.ts';
 import { type Database, isSchemaWhole, openDatabase } from './database.node.ts';
 import { realDisk } from './disk.node.ts';
 import { type Lock, lockFile } from './lock.node.ts';
@@ -27,6 +27,8 @@ export interface StoreOptions {
   readonly compiles?: 'at once' | 'when used';
   /** The whole file is checked, where that takes some milliseconds only. Else damage shows when it is met. */
   readonly checks?: boolean;
+  /** Is told what became of a damaged store, by whoever repairs it. */
+  readonly log?: Log;
 }
 
 /** SQLite checks so many bytes in 25 ms. */
@@ -114,6 +116,8 @@ function repaired(path: string, found: string, options: StoreOptions): Database 
   const problem = missing(path) ?? (fs.existsSync(path) ? damageIn(path, options) : found);
   if (typeof problem !== 'string') return problem;
   repair(path, problem);
+  const report = readStoreReport(path);
+  if (report !== null) options.log?.warn(formatStoreReport(path, report));
   return opened(path, options);
 }
 
@@ -199,7 +203,8 @@ function mendHeader(path: string, copy: string | null): void {
   };
   if (firstBytes(path).subarray(0, MAGIC.length).equals(MAGIC)) return;
   const header = copy === null ? Buffer.from(MAGIC) : firstBytes(copy);
-  header.fill(0, 28, 40); // how many pages there are, and which are free: the copy has fewer, and SQLite looks itself
+  // How many pages there are, and which are free: the copy has fewer, and SQLite looks itself.
+  if (header.length > MAGIC.length) header.fill(0, 28, 40);
   const fd = fs.openSync(path, 'r+');
   try {
     fs.writeSync(fd, header, 0, header.length, 0);

@@ -297,7 +297,7 @@ describe('trouble', () => {
     );
     const { stdout, stderr } = await drained(['ada'], from(home));
     assert.equal(stdout, '');
-    assert.match(stderr, /^hivebar inbox: .*hivebar\.sqlite/);
+    assert.match(stderr, /^hivebar inbox( drain)?: .*hivebar\.sqlite/);
   });
 
   test('the persona of the process is drained when nobody else is named', async () => {

@@ -46,7 +46,7 @@ function keptPersona(
   { state, config }: { readonly state: string; readonly config: string },
   log: Log,
 ): string | null {
-  using db = openStore(join(state, DATABASE), { busyMs: BUSY_MS });
+  using db = openStore(join(state, DATABASE), { busyMs: BUSY_MS, log });
   const known = personaKept(turn, keptSessions(db), config, flag);
   if (known.is === 'known') return known.persona;
   if (known.is === 'ambiguous') log.warn(formatAmbiguous(turn, known.personas));

@@ -76,7 +76,7 @@ async function answerTurn(given: Omit<Call, 'persona' | 'db'>): Promise<void> {
   const { asked, io, log, turn, budget, state, run, config } = given;
   const dirs = { state, run, config };
   // Not closed: whoever closes it as the last moves its log into it, with two flushes for which nobody should wait here.
-  const db = openStore(join(dirs.state, DATABASE), { busyMs: budget.part(BUSY_MS).left(), compiles: 'when used' });
+  const db = openStore(join(dirs.state, DATABASE), { busyMs: budget.part(BUSY_MS).left(), compiles: 'when used', log });
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const isCodex = asked.harness.name === 'codex';
   const [said, flag] = isCodex ? [null, asked.persona] : [asked.persona, null];
