@@ -1,38 +1,9 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { posix, win32 } from 'node:path';
 import type { Clock } from '../core/ports/index.ts';
 
+export { findProgram as programOnPath, isProgram } from '../core/ports/index.ts';
+
 export type Env = Readonly<Record<string, string | undefined>>;
-
-/**
- * The absolute path of a program on PATH, or null. Entries that are empty or relative are passed over: they mean the
- * current folder, and what lies there is anybody's.
- * @param beside further absolute folders, for what a login session's short PATH leaves out
- */
-export function programOnPath(
-  name: string,
-  env: Env,
-  platform: NodeJS.Platform,
-  beside: readonly string[] = [],
-): string | null {
-  const path = platform === 'win32' ? win32 : posix;
-  for (const folder of [...(env.PATH ?? '').split(path.delimiter), ...beside]) {
-    if (!path.isAbsolute(folder)) continue;
-    const file = path.join(folder, name);
-    if (isProgram(file)) return file;
-  }
-  return null;
-}
-
-export function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false; // not there, or not for us: the answer, not a failure
-  }
-}
 
 export interface Ran {
   /** Null when a signal ended it. */

@@ -1,5 +1,12 @@
 import { resolve } from 'node:path';
-import { createExecSink, createFileSink, createStdoutSink, type Sink } from '../../core/sinks/index.ts';
+import { Fault } from '../../core/model/index.ts';
+import {
+  createExecSink,
+  createFileSink,
+  createStdoutSink,
+  refuseShellCommand,
+  type Sink,
+} from '../../core/sinks/index.ts';
 import type { Persona } from '../../core/sources/index.ts';
 import { kijitoEventsPaths } from '../../core/state/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
@@ -24,8 +31,11 @@ export function watchSinks(plan: WatchPlan, machine: Machine, personas: readonly
       );
       return each((persona) => fileSink(places(nameOf(persona)), plan, machine));
     }
-    case 'exec':
+    case 'exec': {
+      const refused = refuseShellCommand(emit.command, machine.os);
+      if (refused !== null) throw new Fault('usage', refused, { is: 'machine', key: 'exec' });
       return each(() => createExecSink({ command: emit.command, ...machine }));
+    }
   }
 }
 

@@ -1,5 +1,4 @@
 import { type Ended, realSpawn } from '../../core/ports/index.ts';
-import { programOnPath } from '../programs.node.ts';
 
 export interface Program {
   /** The program and its arguments; no shell has a part in it. */
@@ -16,8 +15,6 @@ export interface Program {
  * Its stdout is ours. A name without a slash is looked for on PATH, never in the current folder. Never rejects.
  */
 export async function runProgram({ argv, env, input, killAfterMs }: Program, stop: AbortSignal): Promise<Ended> {
-  const [name = '', ...args] = argv;
-  const file = /[\\/]/.test(name) ? name : programOnPath(name, env, process.platform);
-  if (file === null) return { is: 'not-started', why: `there is no program ${name} on PATH` };
+  const [file = '', ...args] = argv;
   return await realSpawn.run({ file, args, env, input, stdout: 'inherit', timeoutMs: killAfterMs }, stop);
 }

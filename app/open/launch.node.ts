@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { Fault } from '../../core/model/index.ts';
-import type { Clock } from '../../core/ports/index.ts';
+import { type Clock, type Invocation, toInvocation } from '../../core/ports/index.ts';
 import { type Env, isProgram } from '../programs.node.ts';
 
 export interface Launch {
@@ -25,7 +25,9 @@ export async function launch({ file, args, cwd, env, failsWithinMs }: Launch, cl
   if (!isProgram(file)) throw failed(`${file} is not a program that can be run`);
   if (cwd !== null && !isFolder(cwd)) throw failed(`the folder ${cwd} is not there`);
   const ended = new Promise<number | string>((resolve, reject) => {
-    const child = spawn(file, [...args], {
+    const start = invocation(file, args, env);
+    const child = spawn(start.file, [...start.args], {
+      windowsVerbatimArguments: start.windowsVerbatimArguments,
       env: { ...env },
       stdio: 'ignore',
       detached: true,
@@ -42,6 +44,15 @@ export async function launch({ file, args, cwd, env, failsWithinMs }: Launch, cl
   });
   const code = await Promise.race([ended, stays]);
   if (code !== 0) throw failed(`${file} ended with ${code}`);
+}
+
+/** @throws Fault `exec-failed` for an argument that a batch file of Windows cannot be given */
+function invocation(file: string, args: readonly string[], env: Env): Invocation {
+  try {
+    return toInvocation(file, args, env, process.platform);
+  } catch (error) {
+    throw failed(error instanceof Error ? error.message : String(error), error);
+  }
 }
 
 /** The desktop's leave to raise a window, under the names that programs look for. */

@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path';
 import { Fault, type PersonaId } from '../../core/model/index.ts';
-import type { Clock, Log } from '../../core/ports/index.ts';
+import { type Clock, type Log, resolveProgram } from '../../core/ports/index.ts';
 import { ownHome } from '../../core/state/index.ts';
 import { type Env, programOnPath } from '../programs.node.ts';
 import { activationOf, failed, isFolder, launch } from './launch.node.ts';
@@ -185,13 +185,10 @@ async function run(
 /** Absolute as it is, else from PATH; never from the current folder. @throws Fault `exec-failed` */
 function programOf(program: string, { platform, env }: SessionOpenerNeeds): string {
   const path = platform === 'win32' ? win32 : posix;
-  if (path.isAbsolute(program)) return program;
+  if (path.isAbsolute(program)) return resolveProgram(program, env, platform) ?? program;
   if (/[/\\]/.test(program)) throw failed(`the program ${program} is neither an absolute path nor a name on PATH`);
-  const names = platform === 'win32' && !/\.exe$/i.test(program) ? [`${program}.exe`] : [program];
-  for (const name of names) {
-    const file = programOnPath(name, env, platform);
-    if (file !== null) return file;
-  }
+  const file = programOnPath(program, env, platform);
+  if (file !== null) return file;
   throw failed(`the program ${program} is not on PATH`);
 }
 

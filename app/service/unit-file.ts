@@ -1,6 +1,6 @@
-import { posix, win32 } from 'node:path';
+import { posix } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
-import { type Ended, O, type Random, type Spawn } from '../../core/ports/index.ts';
+import { type Ended, findProgramWith, inSystem32, O, type Random, type Spawn } from '../../core/ports/index.ts';
 import { type Disk, errnoOf, ioFault, writeAtomically } from '../../core/state/index.ts';
 import { ANY_MARK, markOf, type Program } from './program.ts';
 import { bytesOf, textOf } from './xml.ts';
@@ -119,14 +119,11 @@ export async function end(
   { disk, env, os, spawn }: UnitNeeds,
   [name = '', ...args]: readonly string[],
 ): Promise<Ended> {
-  const path = os === 'win32' ? win32 : posix;
-  const folders =
-    os === 'win32' ? [win32.join(env.SystemRoot ?? 'C:\\Windows', 'System32')] : (env.PATH ?? '').split(':');
-  const file = folders
-    .filter((folder) => path.isAbsolute(folder))
-    .map((folder) => path.join(folder, name))
-    .find((candidate) => disk.files.lstat(candidate) !== null);
-  if (file === undefined) return { is: 'not-started', why: `no ${name} on PATH` } as const;
+  const isThere = (file: string): boolean => disk.files.lstat(file) !== null;
+  // What Windows brings is taken from where Windows keeps it, whatever PATH says.
+  const system = os === 'win32' ? inSystem32(name, env) : null;
+  const file = system === null ? findProgramWith(isThere, name, env, os) : isThere(system) ? system : null;
+  if (file === null) return { is: 'not-started', why: `no ${name} on PATH` } as const;
   const given = Object.fromEntries(
     Object.entries(env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   );

@@ -16,6 +16,15 @@ test("given a project's files, the command of its package manager is run, one of
   assert.deepEqual(commands('go.mod', 'Cargo.toml'), ['go mod download', 'cargo fetch']);
 });
 
+test('G2 an activated virtual environment keeps the PATH of a copied environment of Windows, under one name', () => {
+  const env = { Path: 'C:\\Windows', PythonHome: 'C:\\py', A: 'b' };
+  assert.deepEqual(venvEnv(env, 'C:\\p\\.venv', 'win32'), {
+    PATH: 'C:\\p\\.venv\\Scripts;C:\\Windows',
+    VIRTUAL_ENV: 'C:\\p\\.venv',
+    A: 'b',
+  });
+});
+
 test('an activated virtual environment comes first on the path, and no other Python is meant', () => {
   assert.deepEqual(venvEnv({ PATH: '/bin', PYTHONHOME: '/py', A: 'b' }, '/p/.venv', 'linux'), {
     PATH: '/p/.venv/bin:/bin',

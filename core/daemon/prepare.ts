@@ -1,4 +1,5 @@
 import { posix, win32 } from 'node:path';
+import { readVariable } from '../ports/index.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -41,6 +42,13 @@ export function preparationsFor(files: readonly string[]): readonly Preparation[
 export function venvEnv(env: Env, venv: string, platform: NodeJS.Platform): Env {
   const path = platform === 'win32' ? win32 : posix;
   const bin = path.join(venv, platform === 'win32' ? 'Scripts' : 'bin');
-  const { PYTHONHOME: _, ...rest } = env;
-  return { ...rest, VIRTUAL_ENV: venv, PATH: [bin, ...(env.PATH ? [env.PATH] : [])].join(path.delimiter) };
+  const before = readVariable(env, 'PATH', platform);
+  // A second spelling would be a second value: `Path` is what a copied environment of Windows has.
+  const replaced = new Set(['PYTHONHOME', 'PATH']);
+  const rest = Object.entries(env).filter(([name]) => !replaced.has(platform === 'win32' ? name.toUpperCase() : name));
+  return {
+    ...Object.fromEntries(rest),
+    VIRTUAL_ENV: venv,
+    PATH: [bin, ...(before ? [before] : [])].join(path.delimiter),
+  };
 }

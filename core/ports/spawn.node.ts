@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { startTimer } from './clock.node.ts';
+import { resolveProgram } from './find-program.node.ts';
+import { killTree } from './kill-tree.node.ts';
 import type { Command, Ended, Spawn } from './spawn.ts';
+import { toInvocation } from './windows-command.ts';
 
 const STDERR_KEPT = 2000;
 
@@ -16,8 +19,15 @@ export const realSpawn: Spawn = {
   },
 };
 
-function started({ file, args, env, input, cwd, stdout }: Command): ChildProcess {
+function started(command: Command): ChildProcess {
+  const { env, input, cwd, stdout } = command;
+  const program = resolveProgram(command.file, env, process.platform);
+  if (program === null) throw new Error(`there is no program ${command.file} on PATH`);
+  const { file, args, windowsVerbatimArguments } = command.windowsVerbatimArguments
+    ? { file: program, args: command.args, windowsVerbatimArguments: true }
+    : toInvocation(program, command.args, env, process.platform);
   return spawn(file, [...args], {
+    windowsVerbatimArguments,
     env,
     ...(cwd === undefined ? {} : { cwd }),
     detached: true,
@@ -30,25 +40,18 @@ function ended(child: ChildProcess, { input, timeoutMs }: Command, signal: Abort
   return new Promise((resolve) => {
     let stderr = '';
     let timedOut = false;
-    const killGroup = (): void => {
-      if (child.pid === undefined) return;
-      try {
-        process.kill(-child.pid, 'SIGKILL');
-      } catch {
-        child.kill('SIGKILL'); // the group is gone already, or the platform has none
-      }
-    };
+    const killAll = (): void => killTree(child, 'SIGKILL');
     const timer = startTimer(timeoutMs, () => {
       timedOut = true;
-      killGroup();
+      killAll();
     });
     const cleanUp = (): void => {
       timer[Symbol.dispose]();
-      signal.removeEventListener('abort', killGroup);
+      signal.removeEventListener('abort', killAll);
       child.stdin?.destroy();
       child.stderr?.destroy(); // a grandchild may still hold the pipe open
     };
-    signal.addEventListener('abort', killGroup, { once: true });
+    signal.addEventListener('abort', killAll, { once: true });
     child.stdin?.on('error', () => {}); // it does not read: how it ends is what counts
     child.stdin?.end(input);
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {

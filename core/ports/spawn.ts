@@ -1,4 +1,7 @@
-/** A command to run to its end. `file` is never looked up in the current folder; there is no shell unless `file` is one. */
+/**
+ * A command to run to its end. A `file` without a slash is looked for on the PATH of `env`, never in the current folder; there is no
+ * shell unless `file` is one, or a batch file of Windows, which cmd.exe starts.
+ */
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
@@ -9,6 +12,8 @@ export interface Command {
   readonly input?: string;
   /** Where it runs, absolute; absent: where we do. */
   readonly cwd?: string;
+  /** `args` are parts of a command line already, and nothing is quoted. Windows only. */
+  readonly windowsVerbatimArguments?: boolean;
   /** Its stdout is ours; absent: nobody's. */
   readonly stdout?: 'inherit';
 }
@@ -21,6 +26,6 @@ export type Ended =
   | { readonly is: 'not-started'; readonly why: string };
 
 export interface Spawn {
-  /** Runs in a process group of its own; on time-out or abort the whole group is killed. Never rejects. */
+  /** Runs in a process group of its own. On time-out or abort everything that it started is killed with it. Never rejects. */
   run(command: Command, signal: AbortSignal): Promise<Ended>;
 }

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { NewEvent } from '../events/index.ts';
 import { realSpawn, type Spawn, silentLog } from '../ports/index.ts';
-import { createExecSink, shellCommand } from './exec.ts';
+import { createExecSink, refuseShellCommand, shellCommand } from './exec.ts';
 import type { Sink } from './sink.ts';
 
 const never = new AbortController().signal;
@@ -134,8 +134,20 @@ test('an abort ends the running command and starts no further one', async () => 
   assert.equal(out(), '1\n');
 });
 
-test('on Windows the shell is the one ComSpec names', () => {
-  assert.deepEqual(shellCommand('x', { ComSpec: 'C:\\cmd.exe' }, '\\').args, ['/d', '/s', '/c', 'x']);
-  assert.equal(shellCommand('x', { ComSpec: 'C:\\cmd.exe' }, '\\').file, 'C:\\cmd.exe');
-  assert.equal(shellCommand('x', {}, '/').file, '/bin/sh');
+test('G3 on Windows the command is one command line for cmd.exe, with its quotes as they are', () => {
+  const command = '"C:\\Program Files\\notify.exe" --text "a b" & exit /b 3';
+  const run = shellCommand(command, { COMSPEC: 'D:\\Windows\\System32\\cmd.exe' }, 'win32');
+  assert.equal(run.file, 'D:\\Windows\\System32\\cmd.exe');
+  assert.equal(run.windowsVerbatimArguments, true);
+  // What Node hands to CreateProcess: the arguments with spaces between them.
+  assert.equal(run.args.join(' '), `/d /v:on /s /c "${command}"`);
+  assert.equal(shellCommand('x', { ComSpec: 'cmd.exe' }, 'win32').file, 'C:\\Windows\\System32\\cmd.exe');
+  assert.deepEqual(shellCommand('x "y"', {}, 'linux').args, ['-c', 'x "y"']);
+});
+
+test('G3 on Windows a command in which cmd.exe would replace %KIJITOMON_FROM% before it parses is refused', () => {
+  for (const command of ['echo %KIJITOMON_FROM%>>s', 'echo "%kijitomon_content:~0,9%"', 'call echo %%KIJITOMON_ID%%'])
+    assert.match(refuseShellCommand(command, 'win32') ?? '', /write !KIJITOMON_\w+! instead/i);
+  assert.equal(refuseShellCommand('echo !KIJITOMON_FROM!>> "%USERPROFILE%\\senders"', 'win32'), null);
+  assert.equal(refuseShellCommand('echo %KIJITOMON_FROM%', 'linux'), null);
 });

@@ -1,7 +1,6 @@
-import { sep } from 'node:path';
 import type { Event } from '../events/index.ts';
 import { Fault, type Scope } from '../model/index.ts';
-import type { Command, Ended, Log, Spawn } from '../ports/index.ts';
+import { type Command, type Ended, type Log, runByCmd, type Spawn } from '../ports/index.ts';
 import { execEnv } from './exec-env.ts';
 import { createSerial } from './serial.ts';
 import { EMPTY_TAIL, type Sink, type Taken } from './sink.ts';
@@ -53,13 +52,27 @@ export function createExecSink({ command, spawn, log, env }: ExecSinkOptions): S
   };
 }
 
-/** The platform's shell; the separator of paths says which platform it is. */
-export function shellCommand(command: string, env: Record<string, string>, separator: string = sep): Command {
-  const shell =
-    separator === '/'
-      ? { file: '/bin/sh', args: ['-c', command] }
-      : { file: env.ComSpec ?? 'C:\\Windows\\System32\\cmd.exe', args: ['/d', '/s', '/c', command] };
+/**
+ * The platform's shell with the command as it is. On Windows cmd.exe gets a command line, so that quotes in the command stay
+ * quotes, and `/v:on`: `!KIJITOMON_FROM!` is replaced after cmd.exe has parsed the line, so no value is ever a part of the command.
+ */
+export function shellCommand(
+  command: string,
+  env: Record<string, string>,
+  platform: NodeJS.Platform = process.platform,
+): Command {
+  const shell = platform === 'win32' ? runByCmd(command, env, '/v:on') : { file: '/bin/sh', args: ['-c', command] };
   return { ...shell, env, timeoutMs: TIMEOUT_MS };
+}
+
+/**
+ * Why a command cannot be run safely, with what to write instead; null: it can. cmd.exe replaces `%NAME%` before it parses the line,
+ * so a sender named `x & del y` would be a command.
+ */
+export function refuseShellCommand(command: string, platform: NodeJS.Platform): string | null {
+  const found = platform === 'win32' ? /%(KIJITOMON_\w+)/i.exec(command) : null;
+  if (found === null) return null;
+  return `--exec ${command}: cmd.exe would run what the sender wrote into %${found[1]}%; write !${found[1]}! instead, which is replaced after the line is parsed`;
 }
 
 function faultOfEnd(ended: Ended, command: string, event: Event, scope: Scope): Fault | null {

@@ -1,5 +1,5 @@
 export { tryEachOnce } from './each-once.ts';
-export { createExecSink, type ExecSinkOptions } from './exec.ts';
+export { createExecSink, type ExecSinkOptions, refuseShellCommand } from './exec.ts';
 export { execEnv } from './exec-env.ts';
 export { createFileSink, type FileSinkOptions } from './file.ts';
 export { createRotatingFile, type RotatingFile, type RotatingFileOptions } from './rotating-file.ts';

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { findProgram, resolveProgram } from '../../../core/ports/index.ts';
 import type { LockSeen } from './lock.ts';
 import type { NodeSeen } from './node-version.ts';
 import type { NotifierSeen } from './notifier.ts';
@@ -15,7 +16,7 @@ export function nodeSeen(): NodeSeen {
 }
 
 export function lockSeen({ os, env }: Scene): LockSeen {
-  return { os, koffi: koffiSeen(), flock: os === 'linux' ? onPath('flock', env) : null };
+  return { os, koffi: koffiSeen(), flock: os === 'linux' ? findProgram('flock', env, os) : null };
 }
 
 function koffiSeen(): LockSeen['koffi'] {
@@ -66,7 +67,7 @@ export async function notifierSeen(scene: Scene, signal: AbortSignal): Promise<N
   const { os, arch, env, settings } = scene;
   const base = { isWanted: settings.notifications, os, arch };
   if (os !== 'darwin' || !settings.notifications) return { ...base, own: null, hasRosetta: false, hasOsascript: false };
-  const path = onPath('terminal-notifier', env, BESIDE);
+  const path = findProgram('terminal-notifier', env, os, BESIDE);
   const said = path === null ? null : await output(path, ['-version'], env, signal);
   return {
     ...base,
@@ -80,26 +81,11 @@ async function runsIntel(env: Scene['env'], signal: AbortSignal): Promise<boolea
   return (await output('/usr/bin/arch', ['-x86_64', '/usr/bin/true'], env, signal)) !== null;
 }
 
-/** Absolute folders only: what lies in the current one is anybody's. */
-function onPath(name: string, env: Scene['env'], beside: readonly string[] = []): string | null {
-  const folders = [...(env.PATH ?? '').split(delimiter), ...beside].filter((folder) => isAbsolute(folder));
-  return folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false; // not there, or not for us
-  }
-}
-
 const PROGRAM_MS = 2000;
 
 /** What a program prints, by name from PATH or by path; null when it fails. */
 function output(name: string, args: string[], env: Scene['env'], signal: AbortSignal): Promise<string | null> {
-  const file = isAbsolute(name) ? name : onPath(name, env);
+  const file = resolveProgram(name, env, process.platform);
   if (file === null) return Promise.resolve(null);
   return new Promise((resolve) => {
     execFile(file, args, { env: { ...env }, timeout: PROGRAM_MS, signal }, (error, stdout) =>

@@ -1,7 +1,6 @@
-import { accessSync, constants, existsSync, fstatSync } from 'node:fs';
-import { posix } from 'node:path';
+import { existsSync, fstatSync } from 'node:fs';
 import type { Fsm } from '../../link/index.ts';
-import { type Clock, koffi } from '../../ports/index.ts';
+import { type Clock, findProgram, koffi } from '../../ports/index.ts';
 import { journalStream, type LogSurroundings, type SinkKind, sinkKind } from './choose.ts';
 import { type DaemonLog, daemonLog, recordOf } from './daemon-log.ts';
 import { eventCreateOutlet, eventLogOutlet } from './event-log.node.ts';
@@ -65,8 +64,8 @@ export function logSurroundings(env: OpenLogNeeds['env']): LogSurroundings {
   return {
     platform,
     journalFd: journalFd(env.JOURNAL_STREAM),
-    systemdCat: isLinux ? onPath('systemd-cat', env.PATH) : null,
-    logger: platform === 'win32' ? null : onPath('logger', env.PATH),
+    systemdCat: isLinux ? findProgram('systemd-cat', env, platform) : null,
+    logger: platform === 'win32' ? null : findProgram('logger', env, platform),
     hasJournal: isLinux && existsSync('/run/systemd/journal/stdout'),
     hasSyslog: isLinux && existsSync('/dev/log'),
   };
@@ -85,22 +84,4 @@ function journalFd(text: string | undefined): number | null {
     }
   }
   return null;
-}
-
-/** Only absolute folders count: what lies in the current one is anybody's. */
-function onPath(name: string, path = ''): string | null {
-  for (const folder of path.split(':')) {
-    const file = posix.join(folder, name);
-    if (posix.isAbsolute(folder) && isProgram(file)) return file;
-  }
-  return null;
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false; // not there, or not for us
-  }
 }

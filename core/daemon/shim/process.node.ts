@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Clock } from '../../ports/index.ts';
+import { type Clock, killTree, resolveProgram, toInvocation } from '../../ports/index.ts';
 import { lineSplitter } from './lines.ts';
 import type { ShimProcess, StartShim } from './process.ts';
 
@@ -11,7 +11,7 @@ const GRACE_MS = 1500;
  * stderr goes nowhere: it could be of messages, and no log of ours may hold that.
  */
 export function shimStarter(
-  [file = '', ...args]: readonly string[],
+  [name = '', ...words]: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   clock: Clock,
   cwd: string,
@@ -26,14 +26,17 @@ export function shimStarter(
     const ended = (): void => {
       if (isGone) return;
       isGone = true;
-      if (child !== null) signalGroup(child, 'SIGKILL'); // what it started and left behind
+      if (child !== null) killTree(child, 'SIGKILL'); // what it started and left behind
       child?.stdin?.destroy();
       child?.stdout?.destroy();
       told();
       listener.ended();
     };
     try {
-      child = spawn(file, args, {
+      const program = resolveProgram(name, env, process.platform) ?? name;
+      const { file, args, windowsVerbatimArguments } = toInvocation(program, words, env, process.platform);
+      child = spawn(file, [...args], {
+        windowsVerbatimArguments,
         cwd,
         env: { ...env },
         detached: true,
@@ -58,21 +61,13 @@ export function shimStarter(
       write: (line) => void (isGone || started.stdin?.write(line)),
       async end() {
         if (isGone) return;
-        signalGroup(started, 'SIGTERM');
+        // Windows has no question to end but the end of its input.
+        if (process.platform !== 'win32') killTree(started, 'SIGTERM');
         started.stdin?.end();
         using stack = new DisposableStack();
-        stack.use(clock.after(GRACE_MS, () => signalGroup(started, 'SIGKILL')));
+        stack.use(clock.after(GRACE_MS, () => killTree(started, 'SIGKILL')));
         await gone;
       },
     };
   };
-}
-
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    child.kill(signal); // the group is gone already, or the platform has none
-  }
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { delimiter, isAbsolute, parse } from 'node:path';
+import { findProgram, readVariable } from '../../ports/index.ts';
 import type { LookAtGit, Place } from './checks.ts';
 import type { CheckAnswer } from './evaluate.ts';
 
@@ -28,9 +29,13 @@ const NOT_A_REPOSITORY = 128;
 
 function run({ cwd, env }: Place, withinMs: number, resolve: (answer: CheckAnswer) => void): void {
   const args = ['--no-optional-locks', '-c', 'core.fsmonitor=false', '-C', cwd, 'status', '--porcelain'];
-  // Not in `cwd`, where Windows would look for a git first.
-  const child = spawn('git', args, {
-    cwd: parse(cwd).root,
+  const git = findProgram('git', env, process.platform);
+  if (git === null) {
+    resolve({ is: 'clear' });
+    return;
+  }
+  const child = spawn(git, args, {
+    cwd: parse(cwd).root, // git itself goes to `cwd`, and says when it is not there
     env: environment(env),
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -65,7 +70,10 @@ function run({ cwd, env }: Place, withinMs: number, resolve: (answer: CheckAnswe
 
 /** Of the session's own, without what would point git at another repository than that of the folder. */
 function environment(given: Place['env']): NodeJS.ProcessEnv {
-  const env = Object.fromEntries(Object.entries(given).filter(([name]) => !/^GIT_/i.test(name)));
-  const path = (given.PATH ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
+  // Without a second spelling of PATH, which a copied environment of Windows has.
+  const env = Object.fromEntries(Object.entries(given).filter(([name]) => !/^(?:GIT_.*|PATH)$/i.test(name)));
+  const path = (readVariable(given, 'PATH', process.platform) ?? '')
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder));
   return { ...env, PATH: path.join(delimiter), GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
 }

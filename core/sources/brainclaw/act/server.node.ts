@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { killTree, toInvocation } from '../../../ports/index.ts';
 
 /** What to run, with its whole environment: nothing is inherited beside it, and there is no shell. */
 export interface ServerCommand {
@@ -39,9 +40,19 @@ const STDERR_KEPT = 2000;
  */
 export async function startServer(command: ServerCommand, onLine: (line: string) => void): Promise<Server> {
   const { file, args, cwd, env } = command;
-  const child = spawn(file, [...args], { cwd, env: { ...env }, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });
+  const start = toInvocation(file, args, env, process.platform); // on Windows npm leaves a batch file
+  const child = spawn(start.file, [...start.args], {
+    windowsVerbatimArguments: start.windowsVerbatimArguments,
+    cwd,
+    env: { ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
   const { promise: started, resolve, reject } = Promise.withResolvers<void>();
   child.once('spawn', resolve).once('error', reject);
+  // It stays in our process group on POSIX, where the program is the process that we started.
+  const end = (signal: NodeJS.Signals): void =>
+    void (process.platform === 'win32' ? killTree(child, signal) : child.kill(signal));
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_KEPT);
@@ -49,7 +60,7 @@ export async function startServer(command: ServerCommand, onLine: (line: string)
   let overlong = false;
   readLines(child.stdout, onLine, () => {
     overlong = true;
-    child.kill('SIGKILL');
+    end('SIGKILL');
   });
   child.stdin.on('error', () => {}); // it does not read any more: `ended` tells why
   const exited = new Promise<void>((done) => child.once('exit', () => done()));
@@ -66,7 +77,7 @@ export async function startServer(command: ServerCommand, onLine: (line: string)
     ended,
     exited,
     hangUp: () => void child.stdin.end(),
-    kill: (signal) => void child.kill(signal),
+    kill: end,
   };
 }
 

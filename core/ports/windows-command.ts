@@ -1,0 +1,60 @@
+import { win32 } from 'node:path';
+import { readVariable, type Variables } from './find-program.ts';
+
+/** What to give to `spawn` of Node. */
+export interface Invocation {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** The arguments are parts of a command line already: Node joins them with spaces and quotes nothing. Windows only. */
+  readonly windowsVerbatimArguments: boolean;
+}
+
+/**
+ * How a program is started. Windows starts batch files (`.cmd`, `.bat`, such as everything that npm installs) through cmd.exe only,
+ * and Node refuses them (EINVAL). So they get a command line in which each word stands in quotes.
+ *
+ * @throws Error for a word that cmd.exe would not pass on as it is: it names the word and what to do instead
+ */
+export function toInvocation(
+  file: string,
+  args: readonly string[],
+  env: Variables,
+  platform: NodeJS.Platform,
+): Invocation {
+  if (platform !== 'win32' || !/\.(?:cmd|bat)$/i.test(file)) return { file, args, windowsVerbatimArguments: false };
+  const words = [file, ...args].map((word) => quoteForBatch(word, file));
+  return runByCmd(words.join(' '), env, '/v:off');
+}
+
+/**
+ * A command line for cmd.exe, as it is: `/s` takes away the outer quotes, which are ours, and nothing else.
+ * @param delayed whether cmd.exe replaces `!NAME!`, which it does after it has parsed the line
+ */
+export function runByCmd(line: string, env: Variables, delayed: '/v:on' | '/v:off'): Invocation {
+  return { file: findCmd(env), args: ['/d', delayed, '/s', '/c', `"${line}"`], windowsVerbatimArguments: true };
+}
+
+/** By its absolute path: nothing is looked for in the current folder. */
+function findCmd(env: Variables): string {
+  const named = readVariable(env, 'ComSpec', 'win32');
+  return named !== undefined && win32.isAbsolute(named) ? named : inSystem32('cmd.exe', env);
+}
+
+export function inSystem32(program: string, env: Variables): string {
+  return win32.join(readVariable(env, 'SystemRoot', 'win32') ?? 'C:\\Windows', 'System32', program);
+}
+
+/** In quotes cmd.exe takes everything as it is but these: a quote ends them, `%NAME%` is replaced, a line ends the command. */
+const UNQUOTABLE = /["%\r\n\0]/;
+
+function quoteForBatch(word: string, file: string): string {
+  const found = UNQUOTABLE.exec(word)?.[0];
+  if (found !== undefined) {
+    const what = { '"': 'a double quote', '%': 'a percent sign', '\0': 'a NUL' }[found] ?? 'a line break';
+    const shown = JSON.stringify(word.length > 60 ? `${word.slice(0, 60)}...` : word);
+    throw new Error(
+      `${file} is a batch file, and cmd.exe cannot pass ${shown} on to it, which has ${what}: name the .exe behind it (for npm: node and the script), or pass the text on stdin or in a variable`,
+    );
+  }
+  return `"${word.replace(/\\+$/, '$&$&')}"`; // the program behind the batch file reads \" as a quote
+}
