@@ -32,7 +32,7 @@ function mail(id: number, content = `mail ${id}`): NewEvent {
 
 function sinkOf(command: string, spawn: Spawn = realSpawn, warn: (line: string) => void = () => {}): Sink<unknown> {
   const env = { PATH: process.env.PATH, OUT: join(dir, 'out'), KIJITOMON_TOKEN: 'secret' };
-  return createExecSink({ command, spawn, env, log: { ...silentLog, warn } });
+  return createExecSink({ command, spawn, env, os: process.platform, log: { ...silentLog, warn } });
 }
 
 const out = (): string => (fs.existsSync(join(dir, 'out')) ? fs.readFileSync(join(dir, 'out'), 'utf8') : '');

@@ -11,6 +11,7 @@ export interface ExecSinkOptions {
   readonly command: string;
   readonly spawn: Spawn;
   readonly log: Log;
+  readonly os: NodeJS.Platform;
   /** What the command inherits beside the event. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -21,7 +22,7 @@ const TIMEOUT_MS = 10_000;
  * Runs a command for every event, one after the other; exit 0 is the acknowledgement and the first failure ends the batch
  * (Kijito spec 6.2; contract j, traps 1-2). After 10 s the command's whole process group is killed (D9).
  */
-export function createExecSink({ command, spawn, log, env }: ExecSinkOptions): Sink<unknown> {
+export function createExecSink({ command, spawn, log, env, os }: ExecSinkOptions): Sink<unknown> {
   const serial = createSerial();
   const trouble = createTrouble(log);
   const scope: Scope = { is: 'machine', key: `exec:${command}` };
@@ -31,7 +32,7 @@ export function createExecSink({ command, spawn, log, env }: ExecSinkOptions): S
     for (const event of events) {
       if (signal.aborted)
         return { is: 'stopped', count, fault: new Fault('exec-failed', 'stopped before it ran', scope) };
-      const ended = await spawn.run(shellCommand(command, execEnv(event, env)), signal);
+      const ended = await spawn.run(shellCommand(command, execEnv(event, env), os), signal);
       const fault = faultOfEnd(ended, command, event, scope);
       if (fault !== null) {
         // The line names the event and the command's last words; the trouble is the same while it ends the same way.
@@ -59,7 +60,7 @@ export function createExecSink({ command, spawn, log, env }: ExecSinkOptions): S
 export function shellCommand(
   command: string,
   env: Record<string, string>,
-  platform: NodeJS.Platform = process.platform,
+  platform: NodeJS.Platform,
 ): Command {
   const shell = platform === 'win32' ? runByCmd(command, env, '/v:on') : { file: '/bin/sh', args: ['-c', command] };
   return { ...shell, env, timeoutMs: TIMEOUT_MS };
