@@ -57,11 +57,7 @@ export function createExecSink({ command, spawn, log, env, os }: ExecSinkOptions
  * The platform's shell with the command as it is. On Windows cmd.exe gets a command line, so that quotes in the command stay
  * quotes, and `/v:on`: `!KIJITOMON_FROM!` is replaced after cmd.exe has parsed the line, so no value is ever a part of the command.
  */
-export function shellCommand(
-  command: string,
-  env: Record<string, string>,
-  platform: NodeJS.Platform,
-): Command {
+export function shellCommand(command: string, env: Record<string, string>, platform: NodeJS.Platform): Command {
   const shell = platform === 'win32' ? runByCmd(command, env, '/v:on') : { file: '/bin/sh', args: ['-c', command] };
   return { ...shell, env, timeoutMs: TIMEOUT_MS };
 }
