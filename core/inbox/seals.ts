@@ -1,5 +1,4 @@
-import { crc32 } from 'node:zlib';
-import { type Database, laterTransaction } from '../state/index.ts';
+import { crc32, type Database, laterTransaction } from '../state/index.ts';
 
 /**
  * A checksum per message, so that what the disk or a stray write changed is not served as what somebody sent. It covers

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { crc32 } from 'node:zlib';
 import { Fault } from '../model/index.ts';
 import { realFiles } from '../ports/index.ts';
+import { crc32 } from './crc32.node.ts';
 
 /** What a column holds and a parameter may be. */
 export type Value = string | number | bigint | Uint8Array | null;

@@ -1,4 +1,5 @@
 export { createAtomically, sweepTemps, writeAtomically } from './atomic-write.ts';
+export { crc32 } from './crc32.node.ts';
 export {
   type Database,
   laterTransaction,

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { faultOf, type PersonaId } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import {
+  crc32,
   type Database,
   type Disk,
   ioFault,

@@ -1,6 +1,6 @@
-import { crc32 } from 'node:zlib';
 import { type Event, textOf } from '../../events/index.ts';
 import type { PersonaId } from '../../model/index.ts';
+import { crc32 } from '../../state/index.ts';
 
 /** An event as the table has it. A row of an earlier version has no checksum. */
 export interface SummedRow {
