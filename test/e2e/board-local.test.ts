@@ -16,6 +16,7 @@ describe('what waits on this machine', () => {
     using home = trayHome();
     await using tray = await home.start();
     const push = (...args: string[]) => ran(home, 'inbox', 'push', '--source', 'ci', ...args);
+    await ran(home, 'session', 'set', 'ada', '--id', 's1', '--pid', String(process.pid));
     await push('--to', 'ada', '--priority', '0', 'fire');
     await push('--to', 'ada', '--priority', '3', '--session', 's1', 'later');
     await push('--broadcast', '--priority', '1', 'all');
