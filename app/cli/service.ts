@@ -2,7 +2,13 @@ import { parseArgs } from 'node:util';
 import { realRandom, realSpawn } from '../../core/ports/index.ts';
 import { type Disk, realDisk } from '../../core/state/index.ts';
 import { printable } from '../printable.ts';
-import { type HeadlessLook, headlessService, type LoginLook, loginStart } from '../service/index.ts';
+import {
+  type HeadlessLook,
+  type HeadlessService,
+  headlessService,
+  type LoginLook,
+  loginStart,
+} from '../service/index.ts';
 import type { Command, Io } from './command.ts';
 import { usage } from './outcome.ts';
 import { serviceFlags } from './service-flags.ts';
@@ -117,7 +123,7 @@ async function tray({ word, purge: purges }: Asked, disk: Disk, io: Io): Promise
     io.out(`${printable(`does not start at login: ${look.path} is there, but ${missing}`)}\n`);
   else io.out(`${printable(sentenceOf(look))}\n`);
   if (word === 'status') {
-    const watch = headlessService(machine).look();
+    const watch = await lookForStatus(headlessService(machine));
     io.out(`${printable(headlessSentence(watch))}\n`);
     return isGone(before) || isGone(watch) || (before.is === 'on' && missing !== null) ? 1 : 0;
   }
@@ -132,11 +138,12 @@ const REMOVE_HEADLESS = 'run `hivebar service uninstall --headless` first';
 async function headless({ word, purge: purges, flags: given }: Asked, disk: Disk, io: Io): Promise<number> {
   const machine = { os: hostOs(), env: io.env, disk, random: realRandom, spawn: realSpawn };
   const service = headlessService(machine);
-  const before = service.look();
   if (word === 'status') {
-    io.out(`${printable(headlessSentence(before))}\n`);
-    return isGone(before) ? 1 : 0;
+    const look = await lookForStatus(service);
+    io.out(`${printable(headlessSentence(look))}\n`);
+    return isGone(look) ? 1 : 0;
   }
+  const before = service.look();
   if (word === 'uninstall') {
     if (before.is === 'foreign') return refused(io, before.path, before.why);
     await service.uninstall();
@@ -198,6 +205,12 @@ const OLD = ', which is of an older Hivebar, or starts another node or another c
 const GONE = (path: string): string =>
   `, which starts ${path}, and that is not there any more: nothing starts; install it again`;
 
+/** With what the supervisor has lost, which takes a program to ask. */
+async function lookForStatus(service: HeadlessService): Promise<HeadlessLook> {
+  const look = service.look();
+  return look.is === 'ours' ? { ...look, gone: look.gone ?? (await service.findLost()) } : look;
+}
+
 /** It would start something that is not there. */
 function isGone(look: LoginLook | HeadlessLook): boolean {
   return 'gone' in look && look.gone !== null;
@@ -210,9 +223,8 @@ export function sentenceOf(look: LoginLook): string {
       if (look.gone !== null) return `does not start at login: ${look.path} is there${GONE(look.gone)}`;
       return `starts at login, by ${look.path}${look.isOld ? OLD : ''}`;
     case 'off':
-      return look.path === null
-        ? 'does not start at login'
-        : `does not start at login: ${look.path} is there and switched off`;
+      if (look.path === null) return 'does not start at login';
+      return `does not start at login: ${look.path} is there${look.why === undefined ? ' and switched off' : `, but ${look.why}`}`;
     case 'foreign':
       return `can not be told: ${look.path} ${look.why}`;
   }

@@ -311,6 +311,8 @@ describe('macOS, osascript', () => {
 });
 
 describe('Windows, node-notifier', () => {
+  /** A machine under load may start a helper slowly; how soon a failure has to show is not the question. */
+  const patient: typeof realClock = { ...realClock, after: (ms, then) => realClock.after(ms * 20, then) };
   /** Writes the answer into the named pipe as SnoreToast does (here a socket in the folder), then ends with its code. */
   const TOAST = `
     if (args.includes('-close')) return;
@@ -355,6 +357,21 @@ describe('Windows, node-notifier', () => {
     assert.ok(!stand.calls('snoretoast')[1]?.includes('-silent'));
   });
 
+  test('G7 a helper that crashed has shown nothing: its exit code and its signal refuse the banner', async (t) => {
+    const stand = standIns(t);
+    for (const [name, body, why] of [
+      ['crashes', `process.exit(87)`, /crashes ended with code 87/],
+      ['is-killed', `process.kill(process.pid, 'SIGKILL')`, /is-killed ended with SIGKILL/],
+      ['fails', `process.exit(-1)`, /fails ended with code 255/],
+    ] as const) {
+      const heard = new Heard();
+      const driver = opened(t, await toasterDriver(false, patient, { customPath: stand.add(name, body) }), heard);
+      await assert.rejects(driver.show(banner()), why);
+    }
+    const none = opened(t, await toasterDriver(false, realClock, { customPath: '/nowhere/toast.exe' }), new Heard());
+    await assert.rejects(none.show(banner()), /ENOENT/);
+  });
+
   test('no result says nothing, least of all that somebody saw it', async (t) => {
     const { stand, driver, heard } = await made(t);
     await driver.show(banner({ body: 'hidden' }));
@@ -390,7 +407,7 @@ describe('Windows, node-notifier', () => {
     stand.release('x');
     await poll(
       () => 'the end of all toasts',
-      () => !fs.readdirSync(stand.folder).some((name) => name.includes('notifierPipe')) || null,
+      () => !fs.readdirSync(stand.folder).some((name) => name.includes('hivebar-toast-')) || null,
     );
     assert.deepEqual(
       heard.said.filter((line) => line.includes('mail:5')),

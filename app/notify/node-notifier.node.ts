@@ -3,6 +3,7 @@ import type { Opens } from '../open/index.ts';
 import type { Banner, BannerKey } from './banner.ts';
 import type { DriverListener, NotifyDriver, OpenDriver } from './driver.ts';
 import { groupOf, OpenBanners } from './open-banners.ts';
+import { closeToast, showToast, snoreToast } from './snore-toast.node.ts';
 import { argumentOf } from './text.ts';
 
 /** A failure shows within this time; a helper that runs longer waits for a person. */
@@ -15,7 +16,7 @@ interface Helper {
   readonly by: string;
   show(banner: Banner, answer: (error: Error | null, response: string | undefined) => void): void;
   remove(key: BannerKey): void;
-  /** What an answer means. Both say "activate" for a click. */
+  /** What an answer means. */
   meaningOf(response: string | undefined): 'clicked' | 'dismissed' | 'gone';
 }
 
@@ -59,35 +60,33 @@ export async function macHelperDriver(
 }
 
 /**
- * Windows by the SnoreToast inside node-notifier. Without an `appID`, since with one no click is reported; by the callback
- * of each call, since the events are one for all. A toast that has gone to the Action Centre reports nothing any more.
+ * Windows by the SnoreToast inside node-notifier, which we start ourselves: node-notifier takes a helper that crashed for one that
+ * showed its banner. Without an `appID`, since with one no click is reported. A toast that has gone to the Action Centre reports nothing any more.
  */
 export async function toasterDriver(
   sound: boolean,
   clock: Clock,
   { customPath }: VendoredOptions = {},
 ): Promise<OpenDriver> {
-  const { default: notifier } = await import('node-notifier');
-  const toaster = new notifier.WindowsToaster(customPath === undefined ? {} : { customPath });
+  const file = customPath ?? snoreToast(process.arch);
   return driverOf(clock, {
     by: 'node-notifier (SnoreToast)',
     show: ({ key, title, body }, answer) => {
-      toaster.notify(
-        { title: argumentOf(title), message: argumentOf(body === '' ? ' ' : body), id: numberOf(key), sound },
-        answer,
-      );
+      const texts = ['-t', toastText(title), '-m', toastText(body === '' ? ' ' : body)];
+      const how = sound ? ['-s', 'Notification.Default'] : ['-silent'];
+      showToast(file, [...texts, '-id', String(numberOf(key)), ...how], answer);
     },
-    remove: (key) => {
-      // `remove` is refused for want of a message; `close` is what it would have become, though the types lack it.
-      const request = { close: numberOf(key) };
-      toaster.notify(request as object, () => {}); // nothing follows from its answer
-    },
-    meaningOf: (response) => {
-      if (response === 'activate') return 'clicked';
-      return response === 'dismissed' ? 'dismissed' : 'gone'; // no answer says nothing, least of all "read"
+    remove: (key) => closeToast(file, numberOf(key)),
+    meaningOf: (action) => {
+      if (action === 'clicked') return 'clicked';
+      return action === 'dismissed' ? 'dismissed' : 'gone'; // no answer says nothing, least of all "read"
     },
   });
 }
+
+/** Windows refuses a toast with an escape character (0xC00CE508), and no argument can hold a NUL. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these two are what it is about
+const toastText = (text: string): string => argumentOf(text.replace(/[\0\x1b]/g, ''));
 
 function driverOf(clock: Clock, helper: Helper): OpenDriver {
   return (listener) => {

@@ -5,7 +5,12 @@ export async function deleteTask(needs: UnitNeeds, name: string): Promise<void> 
   try {
     await run(needs, ['schtasks.exe', '/Delete', '/TN', name, '/F']);
   } catch (error) {
-    const asked = await end(needs, ['schtasks.exe', '/Query', '/TN', name]);
-    if (asked.is !== 'exited' || asked.code === 0) throw error;
+    if (!(await isTaskDeleted(needs, name))) throw error;
   }
+}
+
+/** Whether the Task Scheduler has no such task. False when it cannot be asked. */
+export async function isTaskDeleted(needs: UnitNeeds, name: string): Promise<boolean> {
+  const asked = await end(needs, ['schtasks.exe', '/Query', '/TN', name]);
+  return asked.is === 'exited' && asked.code !== 0;
 }

@@ -1,5 +1,6 @@
 import { posix, win32 } from 'node:path';
 import { ensurePrivateDir } from '../../core/state/index.ts';
+import { isTaskDeleted } from './delete-task.ts';
 import {
   HEADLESS_LABEL,
   HEADLESS_LOG,
@@ -39,6 +40,8 @@ export interface HeadlessService {
   uninstall(): Promise<void>;
   /** What `install` would write, and where. */
   print(flags: readonly string[]): Promise<{ readonly path: string; readonly text: string }>;
+  /** What the supervisor has lost of an installed service; null: nothing. Only the Task Scheduler keeps a copy of its own. */
+  findLost(): Promise<string | null>;
   /** Whether it goes on without a login; null: that can not be told, or is no question here. */
   lingers(): Promise<boolean | null>;
 }
@@ -62,6 +65,10 @@ export function createHeadlessService(needs: HeadlessNeeds): HeadlessService {
     },
     uninstall: () => removeUnit(needs, unit([])),
     print: async (flags) => ({ path, text: await unit(flags).text() }),
+    async findLost() {
+      const isLost = needs.os === 'win32' && (await isTaskDeleted(needs, HEADLESS_TASK));
+      return isLost ? `the task ${HEADLESS_TASK}` : null;
+    },
     lingers: () => lingers(needs),
   };
 }

@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { autostartEntry, execLine, isEnabledEntry } from './autostart-entry.ts';
-import { deleteTask } from './delete-task.ts';
+import { deleteTask, isTaskDeleted } from './delete-task.ts';
 import { headlessUnitAt } from './headless.ts';
 import { LAUNCH_AGENT, launchAgent, OLDER_LAUNCH_AGENT } from './launch-agent.ts';
 import { checkTaskEnvironment, LOGON_TASK, logonTask } from './logon-task.ts';
@@ -35,8 +35,8 @@ export type LoginLook =
       /** What it starts and is not there any more, so that nothing starts at login; null: all of it is. */
       readonly gone: string | null;
     }
-  /** `path`: ours is there and switched off, for example in the settings of the desktop. */
-  | { readonly is: 'off'; readonly path: string | null }
+  /** `path`: ours is there and switched off, for example in the settings of the desktop. `why`: where, when that is known. */
+  | { readonly is: 'off'; readonly path: string | null; readonly why?: string }
   /** A file of that name that this Hivebar did not write. It is left alone. */
   | { readonly is: 'foreign'; readonly path: string; readonly why: string };
 
@@ -69,6 +69,8 @@ interface Way extends Unit {
   readonly older: readonly string[];
   /** Of a file of ours. */
   isOn(text: string): boolean;
+  /** Why a file that is on starts nothing, because somebody switched it off elsewhere; null: it does. */
+  offElsewhere?(): Promise<string | null>;
   /** It starts this very program. */
   isCurrent(text: string): boolean;
 }
@@ -120,6 +122,8 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
     const { way, path, file, hasOlder } = there;
     if (file.is === 'foreign') return { is: 'foreign', path, why: file.why };
     if (!way.isOn(file.text)) return { is: 'off', path };
+    const why = (await way.offElsewhere?.()) ?? null;
+    if (why !== null) return { is: 'off', path, why };
     const gone = findGone(needs.disk, file.text, needs.os);
     return { is: 'on', by: way.by, path, isOld: hasOlder || !way.isCurrent(file.text), gone };
   }
@@ -286,6 +290,8 @@ function logonTaskWay(needs: LoginNeeds): Way {
       return text();
     },
     isOn: () => true,
+    offElsewhere: async () =>
+      (await isTaskDeleted(needs, LOGON_TASK)) ? `the task ${LOGON_TASK} is not in the Task Scheduler any more` : null,
     isCurrent: (found) => found === text(),
     // Without /F it refuses to overwrite: a task whose text we do not have is not ours.
     written: (isNew) =>

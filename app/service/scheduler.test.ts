@@ -88,6 +88,7 @@ describe('the Task Scheduler, start at login', () => {
     assert.deepEqual([has.has(TASK), await login.state()], [false, false]);
     assert.deepEqual(said, [
       `/Create /TN \\Hivebar\\Start at login /XML ${TASK}`, // without /F: a task whose text we do not have is not ours
+      '/Query /TN \\Hivebar\\Start at login',
       `/Create /TN \\Hivebar\\Start at login /XML ${TASK} /F`,
       '/Delete /TN \\Hivebar\\Start at login /F',
     ]);
@@ -119,6 +120,27 @@ describe('the Task Scheduler, start at login', () => {
       await assert.rejects(login.set(false), /\/Delete .*: ended with 1: ERROR: Access is denied\.$/);
       assert.deepEqual([has.get(TASK)?.toString(), await login.state()], [text, true]);
     }
+  });
+
+  test('G7 a task that was deleted in the Task Scheduler starts nothing, and installing it again brings it back', async () => {
+    const fails: string[] = [];
+    const { login, said, service } = scene(fails);
+    await login.set(true);
+    assert.equal(await login.state(), true);
+    fails.push('/Query');
+    assert.deepEqual(await login.look(), {
+      is: 'off',
+      path: TASK,
+      why: 'the task \\Hivebar\\Start at login is not in the Task Scheduler any more',
+    });
+    assert.equal(await login.state(), false);
+    assert.equal((await login.repair()).is, 'off', 'what a person deleted does not come back by itself');
+    await login.set(true);
+    assert.match(said.at(-1) ?? '', /^\/Create .* \/F$/);
+    assert.equal(await service.findLost(), 'the task \\Hivebar\\Kijito inbox monitor');
+    fails.pop();
+    assert.equal(await service.findLost(), null);
+    assert.equal(await login.state(), true);
   });
 
   test('off of a task that somebody deleted by hand', async () => {

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { deleteTask } from './delete-task.ts';
+import { deleteTask, isTaskDeleted } from './delete-task.ts';
 import { configOf, end, run, type Unit, type UnitNeeds, unlink } from './unit-file.ts';
 
 export interface SupervisedNeeds extends UnitNeeds {
@@ -89,7 +89,8 @@ export function scheduledTask(needs: SupervisedNeeds, task: string, path: string
       await told(needs, tasks('/Change', '/TN', task, '/DISABLE'));
       await told(needs, tasks('/End', '/TN', task));
     },
-    runs: async () => null, // what the scheduler says of a task it says in the language of the system
+    // What the scheduler says of a task it says in the language of the system, except that there is none.
+    runs: async () => ((await isTaskDeleted(needs, task)) ? false : null),
   };
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
+import { sentenceOf } from '../service.ts';
 import { check } from './check.ts';
 import { judgeClock } from './clock.ts';
 import { type DirectorySeen, judgeDirectory } from './directory.ts';
@@ -8,11 +9,13 @@ import { examine } from './examine.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { type HiveSeen, judgeHive } from './hive.ts';
 import { judgeLock, type LockSeen } from './lock.ts';
+import { judgeLogin } from './login.ts';
 import { judgeNode } from './node-version.ts';
 import { type DaemonSeen, judgeDaemon } from './notification-daemon.ts';
 import { judgeNotifier, type NotifierSeen } from './notifier.ts';
 import { judgeSocket } from './owner-socket.ts';
 import { judgePort, type PortSeen } from './port.ts';
+import { type FileSeen, judgeFiles } from './private-file.ts';
 import { judgeProducers, judgeSharedFiles, type ProducersSeen, type SharedFilesSeen } from './producers.ts';
 import { exitOf, reportJson, reportText } from './report.ts';
 import type { Scene } from './scene.ts';
@@ -42,6 +45,26 @@ judged('node', judgeNode, { version: '24.21.0', path: '/n' }, [
   [{ version: '24.14.1' }, /^fail .*too old -> install Node 24\.15 or newer/],
   [{ version: '20.20.2' }, /^fail/],
 ]);
+
+const FILE: FileSeen = { path: '/a', is: 'file', mode: 0o600, uid: 5, me: 5 };
+describe('private files', () => {
+  test('G7 on Windows, where files have access lists and no mode, they are not called private but not checked', () => {
+    const files = [FILE, { ...FILE, path: '/b' }].map((file) => ({ ...file, mode: null, uid: null, me: null }));
+    assert.match(said(judgeFiles(files)), /^skipped \/a, \/b: not checked; .*icacls/);
+    assert.match(said(judgeFiles([{ ...FILE, is: 'symlink', mode: null, uid: null, me: null }])), /^fail .*symlink/);
+    assert.match(said(judgeFiles([FILE])), /^ok \/a: for their owner alone$/);
+  });
+});
+
+test('G7 a task that was deleted in the Task Scheduler is no start at login', () => {
+  const look = {
+    is: 'off',
+    path: 'C:\\logon-task.xml',
+    why: 'the task X is not in the Task Scheduler any more',
+  } as const;
+  assert.match(said(judgeLogin({ look, missing: null })), /^warn off: .*but the task X is not .* -> .*service install/);
+  assert.match(sentenceOf(look), /^does not start at login: .*, but the task X is not in the Task Scheduler any more$/);
+});
 
 const DIRECTORY: DirectorySeen = {
   is: 'directory',

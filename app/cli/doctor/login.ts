@@ -19,7 +19,12 @@ export function judgeLogin({ look, missing }: LoginSeen): Finding {
         'run: hivebar service install',
       );
     case 'off':
-      return ok(look.path === null ? 'off' : `off: ${look.path} is there and switched off`);
+      if (look.path === null) return ok('off');
+      if (look.why === undefined) return ok(`off: ${look.path} is there and switched off`);
+      return warn(
+        `off: ${look.path} is there, but ${look.why}`,
+        'run: hivebar service install, or hivebar service uninstall',
+      );
     case 'foreign':
       return warn(`${look.path} ${look.why}`, 'Hivebar leaves it alone; move it away to have start at login');
   }

@@ -20,11 +20,14 @@ export function judgeFiles(seen: readonly FileSeen[]): Finding {
     if (me !== null && uid !== me)
       return fail(`${path} belongs to user ${uid}, not to us (user ${me})`, `run: sudo chown ${me} ${shellWord(path)}`);
   }
+  const all = there.map(({ path }) => path).join(', ');
+  if (there.every(({ mode }) => mode === null))
+    return skipped(`${all}: not checked; Windows keeps access lists, which icacls shows`);
   const loose = there.find(({ mode }) => mode !== null && mode !== 0o600);
   if (loose !== undefined)
     return warn(
       `${loose.path} has mode ${octal(loose.mode ?? 0)} instead of 0600`,
       `run: chmod 600 ${shellWord(loose.path)}`,
     );
-  return ok(`${there.map(({ path }) => path).join(', ')}: for their owner alone`);
+  return ok(`${all}: for their owner alone`);
 }
