@@ -146,7 +146,7 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     await gone(banner);
     const { state, choice, by } = await shownDecision(id, ({ state }) => state !== 'open');
     assert.deepEqual([state, choice, by], ['resolved', 'b', 'operator']);
-    assert.deepEqual(pushedTo(home, 'quest'), [`decision:${id}`]);
+    assert.deepEqual(pushedTo(home, 'quest'), [`hivebar:decision:${id}`]);
   });
 
   test('a decision: a click on the banner opens the page of who asks; answered elsewhere the banner goes, and does not come back', async () => {

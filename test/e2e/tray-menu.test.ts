@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { assetPath } from '../../app/assets.node.ts';
 import { openIcons } from '../../app/tray/index.ts';
+import { openDatabase } from '../../core/state/index.ts';
 import {
   type Desktop,
   desktopMissing,
@@ -42,6 +43,8 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
     /** What the stand-in for xdg-open was given. */
     readonly opened: readonly string[];
     send(to: string, from: string, content: string): Promise<void>;
+    /** The same from a name that is refused today, as an earlier version stored it. */
+    keep(to: string, from: string, content: string): Promise<void>;
   }
 
   /** The tests share one process, each with personas of its own, where nothing else is said. */
@@ -57,6 +60,14 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
         return browsers.said;
       },
       send: async (to, from, content) => void (await process.post('/api/send', { to, from, content })),
+      keep: async (to, from, content) => {
+        {
+          using db = openDatabase(home.at('hivebar.sqlite'));
+          const row = 'INSERT INTO inbox (persona, from_, urgent, created, content) VALUES (?, ?, 0, ?, ?)';
+          db.prepare(row).run(to, from, Date.now(), content);
+        }
+        await process.post('/api/v1/actions/hive-changed', {});
+      },
       [Symbol.asyncDispose]: async () => {
         await process[Symbol.asyncDispose]();
         home[Symbol.dispose]();
@@ -89,14 +100,14 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
 
   test('the latest five messages are behind the row, literally, in one line each; a click opens the persona', async () => {
     for (let i = 1; i <= 5; i += 1) await rig.send('dev_ops', 'bo', `mail ${i}`);
-    await rig.send('dev_ops', HOSTILE.from, HOSTILE.content);
+    await rig.keep('dev_ops', HOSTILE.from, HOSTILE.content);
     await rig.tray.waitLabel(/^dev_ops - 6 unread$/);
     await rig.tray.waitLabel(/^<b>eve/);
     const five = labels(await behind(rig.tray, /^dev_ops - 6 unread$/)).slice(0, 6);
     const hostile = five.shift() ?? '';
     assert.match(
       hostile,
-      /^<b>eve<\/b>_&_ exe · (now|1 min) · <a href="http:\/\/x">click<\/a> _file_ red txt\.exe A+…$/,
+      /^<b>eve<\/b>_&_\\u202eexe · (now|1 min) · <a href="http:\/\/x">click<\/a> _file_ red txt\.exe A+…$/,
     );
     assert.ok(hostile.length < 110, hostile);
     assert.deepEqual(
