@@ -346,7 +346,7 @@ describe('processes that answer', () => {
       assert.deepEqual([state, choice], ['resolved', 'b']);
       assert.deepEqual(
         pushed(home),
-        Array.from({ length: id }, (_, i) => `decision:${i + 1}`),
+        Array.from({ length: id }, (_, i) => `hivebar:decision:${i + 1}`),
       );
     }
   });
@@ -370,7 +370,7 @@ describe('processes that answer', () => {
     }
     assert.deepEqual(
       pushed(home),
-      Array.from({ length: 8 }, (_, i) => `decision:${i + 1}`),
+      Array.from({ length: 8 }, (_, i) => `hivebar:decision:${i + 1}`),
     );
   });
 });
@@ -397,16 +397,16 @@ describe('beside the tray process', () => {
     assert.deepEqual([late.accepted, late.decision.choice], [false, 'b']);
     assert.equal((await waiting.ended()).code, 0);
     assert.equal((JSON.parse(waiting.lines.join('')) as Shown).choice, 'b');
-    await tray.persona('ada', ({ unread }) => unread === 1);
     await until('its event', () => home.mail('ada').length === 1);
+    await tray.persona('ada', ({ unread, cursor }) => cursor === 1 && unread === 0);
   });
 
   test('a decision whose time is over is closed by it, and its persona told', async () => {
     using home = trayHome();
     await using tray = await home.start(['--no-tray', '--no-notifications']);
     await ask(home, '--timeout', '2s', '--default', 'a');
-    await tray.persona('ada', ({ unread }) => unread === 1);
-    assert.deepEqual(pushed(home), ['decision:1']);
+    await tray.persona('ada', ({ unread, cursor }) => cursor === 1 && unread === 0);
+    assert.deepEqual(pushed(home), ['hivebar:decision:1']);
     assert.ok(tray.log.some((line) => line.includes('decision 1 of ada is resolved')));
   });
 });
@@ -452,7 +452,7 @@ function opened(home: TrayHome): string {
 function dying(home: TrayHome, id: number, at: 'before' | 'after'): string {
   return `${opened(home)}
     const stop = () => { writeSync(1, '${at}'); for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000); };
-    const items = { push: (all) => { if ('${at}' === 'after') real.push(all); stop(); } };
+    const items = { pushOwn: (own) => { if ('${at}' === 'after') real.pushOwn(own); stop(); } };
     openDecisions({ ...plain, items }).respond(${id}, { select: 'b', text: null, acceptGuidance: false, by: 'operator' });
   `;
 }

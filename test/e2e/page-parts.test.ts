@@ -195,7 +195,7 @@ describe('alerts as the page words them', () => {
         { reason: 'stranded', stranded_inboxes: ['a', 'b', 'c', 'd', 'e', 'f'] },
       ],
       [
-        'Urgent mail is unread, and nothing was seen of its reader: ad\u241ba',
+        'Urgent mail is unread, and nothing was seen of its reader: ad\\u001ba',
         { reason: 'urgent-unanswered', urgent_unanswered: ['ad\u001ba'] },
       ],
       ['Alert: made-up', { reason: 'made-up' }],
