@@ -8,7 +8,7 @@ import { type LinkRequest, requestLine } from './request.ts';
 
 export type Asked<V extends LinkRequest['verb']> =
   | { readonly is: 'answered'; readonly answer: Answers[V] }
-  /** No token file, no socket, or nobody behind it. */
+  /** No token file, no socket, or nobody behind it; also who died while it was asked. */
   | { readonly is: 'not-running' }
   /** Null: it hung up without a word, as it does on who has not its token. */
   | { readonly is: 'refused'; readonly error: Refusal | null; readonly message: string }
@@ -23,7 +23,9 @@ export interface AskOptions {
 
 type Raw =
   | { readonly is: 'line'; readonly line: string }
-  | { readonly is: 'closed' | 'not-running' | 'silent' | 'bad-answer' };
+  | { readonly is: 'closed' | 'forbidden' | 'not-running' | 'silent' | 'bad-answer' };
+
+const HUNG_UP = 'it hung up without a word';
 
 /** A status with all its transitions has a twentieth of it. */
 const LONGEST_ANSWER = 1024 * 1024;
@@ -32,18 +34,23 @@ const LONGEST_TOKEN = 4096;
 
 /** One request to a daemon over a connection of its own (persona daemon, contract 4). Never throws. */
 export async function askLink<R extends LinkRequest>(
-  { socket, token: tokenPath }: Pick<DaemonPlaces, 'socket' | 'token'>,
+  places: Pick<DaemonPlaces, 'socket' | 'token'>,
   request: R,
   { timeoutMs, signal }: AskOptions,
 ): Promise<Asked<R['verb']>> {
-  const token = tokenAt(tokenPath);
+  const { socket } = places;
+  const token = tokenAt(places.token);
   if (token === null || isTooLong(socket)) return { is: 'not-running' };
   const raw = await exchanged(socket, requestLine(request, token), timeoutMs, signal);
   switch (raw.is) {
     case 'line':
       return answerOf(request, raw.line);
     case 'closed':
-      return { is: 'refused', error: null, message: 'it hung up without a word' };
+      // A process that dies hangs up as well: whoever refuses still listens.
+      if (!(await isThere(places, timeoutMs))) return { is: 'not-running' };
+      return { is: 'refused', error: null, message: HUNG_UP };
+    case 'forbidden':
+      return { is: 'refused', error: null, message: HUNG_UP };
     default:
       return { is: raw.is };
   }
@@ -109,7 +116,7 @@ async function exchanged(path: string, line: string, ms: number, signal: AbortSi
     if (first !== undefined) resolve({ is: 'line', line: first });
     else if (isOver) resolve({ is: 'bad-answer' });
   });
-  peer.on('error', (error) => resolve({ is: isOpen || isForbidden(error) ? 'closed' : 'not-running' }));
+  peer.on('error', (error) => resolve({ is: isOpen ? 'closed' : isForbidden(error) ? 'forbidden' : 'not-running' }));
   peer.on('close', () => resolve({ is: isOpen ? 'closed' : 'not-running' }));
   try {
     return await promise;

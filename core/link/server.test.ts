@@ -346,6 +346,20 @@ describe('asking a daemon', () => {
     }
   });
 
+  test('one that dies while it is asked does not run, and refused nothing', async () => {
+    using at = scratch();
+    const places = placesIn(at.dir);
+    fs.mkdirSync(places.runtime, { recursive: true, mode: 0o700 });
+    fs.writeFileSync(places.token, 'a\n');
+    const server = createServer((peer) => {
+      server.close();
+      peer.once('data', () => peer.destroy());
+    });
+    server.listen(places.socket);
+    await once(server, 'listening');
+    assert.deepEqual(await askLink(places, { verb: 'status' }, { timeoutMs: 10_000 }), { is: 'not-running' });
+  });
+
   test('a stop ends it', async () => {
     using at = scratch();
     const { handlers } = notingHandlers({ notify: () => new Promise(() => {}) });
