@@ -190,19 +190,15 @@ describe('the helper on a real panel', { skip: skipUnless(trayHelperMissing()) }
       '---',
       'Quit',
     ]);
-    for (const label of [
-      'dev_ops - 2 unread',
-      'Hidden (1)',
-      'Pause notifications',
-      '✓ Quiet hours',
-      'Start at login',
-    ]) {
+    const labels = ['dev_ops - 2 unread', 'Hidden (1)', 'Pause notifications', '✓ Quiet hours', 'Start at login'];
+    for (const [index, label] of labels.entries()) {
       await desktop.tray.click(label);
+      // As a person clicks: the helper drops what is clicked while it still reports the click before.
+      await poll(
+        () => `click on ${label}`,
+        () => tray.wanted.length === index + 1 || null,
+      );
     }
-    await poll(
-      () => 'five clicks',
-      () => tray.wanted.length === 5 || null,
-    );
     assert.deepEqual(tray.wanted, [
       { name: 'open', params: { persona: 'dev_ops' } },
       { name: 'page', params: {} },

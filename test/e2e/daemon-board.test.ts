@@ -48,13 +48,14 @@ describe('persona daemons on the board', () => {
       state === 'UP' && unread === 0 && agent !== 'stalled';
     const ada = await tray.persona(boardId('ada'), isQuiet);
     await tray.persona(boardId('bo'), isQuiet);
-    assert.deepEqual([ada.source, ada.label, ada.urgent], ['prism', 'ada · lab', null]);
+    assert.deepEqual([ada.source, ada.label, ada.urgent], ['prism', 'ada · lab', 0], 'of nothing, nothing is urgent');
     assert.deepEqual(
       [ada.daemon?.fsm, ada.daemon?.surface, ada.daemon?.project.split('/').at(-1)],
       ['CONNECTED', 'claude-code', 'lab'],
     );
     assert.equal((await home.run(['send', '--to', 'ada', '--from', 'me', 'hello'])).code, 0);
-    await tray.persona(boardId('ada'), ({ unread }) => unread === 1);
+    const { urgent } = await tray.persona(boardId('ada'), ({ unread }) => unread === 1);
+    assert.equal(urgent, null, 'a daemon is told no priority');
     assert.equal((await tray.persona(boardId('bo'))).unread, 0);
     await tray.persona('ada', ({ unread }) => unread === 1);
     const { totals } = await tray.status();

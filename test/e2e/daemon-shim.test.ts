@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { DaemonConfig } from '../../core/link/index.ts';
-import { answering, type DaemonHome, daemonHome } from '../kit/daemon-process.ts';
+import { answering, type DaemonHome, type DaemonOptions, daemonHome } from '../kit/daemon-process.ts';
 import { runCli, startCli } from '../kit/process.ts';
 import { programEntry } from '../kit/program.ts';
 import { needs } from '../kit/require.ts';
@@ -28,11 +28,19 @@ function withShim(record: string, ...words: readonly string[]): Partial<DaemonCo
 const startsOf = (record: string) => shimNotes(record).filter(({ is }) => is === 'started');
 const askedOf = (record: string, call: string) => shimNotes(record).filter(({ asked }) => asked?.call === call);
 
-/** Ada comes to rest, and something waits: she is rung through her wake path, if she has one. */
-async function atRest(home: DaemonHome, up: ReferenceUpstream, config: Partial<DaemonConfig>, env = {}) {
+/**
+ * Ada comes to rest, and something waits: she is rung through her wake path, if she has one. She is rung there once, so her
+ * time runs no faster than leaves a surface on a busy machine time to take it: a quarter of a second for what may take two.
+ */
+async function atRest(
+  home: DaemonHome,
+  up: ReferenceUpstream,
+  config: Partial<DaemonConfig>,
+  more: DaemonOptions = {},
+) {
   const ada = up.persona('acme', 'ada');
   home.install(ada, up, config);
-  const daemon = await home.start(ada, { faster: 20, env });
+  const daemon = await home.start(ada, { faster: 8, ...more });
   await daemon.connected();
   await daemon.boundary('Stop');
   ada.signals(1);
@@ -281,7 +289,7 @@ describe('the ways to an agent that no hook of it asks for', { skip: process.pla
     await using up = await referenceUpstream(FAST);
     using home = daemonHome();
     using dir = scratch();
-    const { daemon } = await atRest(home, up, { ...withShim(dir.at('record')), wakeIdle: false });
+    const { daemon } = await atRest(home, up, { ...withShim(dir.at('record')), wakeIdle: false }, { faster: 20 });
     await using _ = daemon;
     // Twice as long as a wake would take, by the daemon's own clock.
     await daemon.until('a minute has passed', ({ uptime_s }) => uptime_s > 60);
@@ -296,7 +304,7 @@ describe('the ways to an agent that no hook of it asks for', { skip: process.pla
     using dir = scratch();
     fakeNotifySend(dir);
     const env = { PATH: `${dir.dir}:${process.env.PATH}` };
-    const { daemon } = await atRest(home, up, { surface: 'claude-desktop', wakeIdle: true }, env);
+    const { daemon } = await atRest(home, up, { surface: 'claude-desktop', wakeIdle: true }, { env });
     await using _ = daemon;
     await until('the banner', () => dir.text('shown') !== '');
     assert.equal(dir.text('shown'), '--app-name=Hivebar\n--\nHivebar\nWork waits for acme/ada\n');

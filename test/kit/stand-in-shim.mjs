@@ -16,6 +16,9 @@ if (is('floods')) process.stdout.write('x'.repeat(100_000));
 if (is('deaf')) process.on('SIGTERM', () => note({ is: 'asked to end' }));
 if (is('deaf')) setInterval(() => {}, 1000);
 
+// A daemon that was killed while it asked is no reason to end: its end of stdin is.
+process.stdout.on('error', () => {});
+
 const lines = createInterface({ input: process.stdin });
 lines.on('line', (line) => {
   const asked = JSON.parse(line);
