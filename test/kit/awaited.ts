@@ -13,9 +13,11 @@ export interface Awaited {
   readonly away: Shown[];
   /** Everything it was ever to have. */
   readonly all: Shown[];
+  /** What it said to everyone, which it is never shown. */
+  readonly own: string[];
 }
 
-export const awaits = (agent: Agent): Awaited => ({ agent, here: [], away: [], all: [] });
+export const awaits = (agent: Agent): Awaited => ({ agent, here: [], away: [], all: [], own: [] });
 
 /** Pushed by a command of its own machine. */
 export function came(who: Awaited, item: Shown): void {
@@ -42,10 +44,9 @@ export async function writeAll(stage: Stage, from: Awaited, other: Awaited, item
   assert.equal(said.length, 1);
   assert.match(said[0] ?? '', /^pushed \d+ to everyone$/);
   const toAll = { ...item, toAll: true };
-  for (const one of [from, other]) {
-    (stage.isOneStore || one === from ? one.here : one.away).push(toAll);
-    one.all.push(toAll);
-  }
+  (stage.isOneStore ? other.here : other.away).push(toAll);
+  for (const one of [from, other]) one.all.push(toAll);
+  from.own.push(item.content);
 }
 
 /** What is on its way to an agent is in its store. */
