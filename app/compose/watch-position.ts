@@ -81,7 +81,7 @@ export function watchPositions(
   ): Pick<Position, 'start' | 'saved'> {
     const why = `identity mismatch: it belongs to another inbox (${shown(found)}, wanted ${shown(expected)})`;
     log.warn(`${path}: ${why}: ${id} starts at the newest message`);
-    return { start: born ? { is: 'born' } : { is: 'baseline', why: `${path} ${why}` }, saved: null };
+    return { start: born ? { is: 'born' } : { is: 'baseline', why: `${path}: ${why}` }, saved: null };
   }
 
   function givenUp(why: string, id: PersonaId): Pick<Position, 'start' | 'saved'> {

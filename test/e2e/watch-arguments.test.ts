@@ -88,7 +88,7 @@ describe('what is wrong around it ends the start with 2 as well', { concurrency:
     await using hive = await fakeHive();
     await refused(['--hive', hive.url], /api\/personas.*lists no persona/);
     hive.fail({ is: 'body', body: '{"result": [{"name": "ada"}]}' });
-    await refused(['--hive', hive.url], /persona of entry 0 is absent/);
+    await refused(['--hive', hive.url], /entry 0: its persona is absent/);
     hive.fail({ is: 'status', status: 503 });
     await refused(['--hive', hive.url], /answered 503/);
     await hive.refuse();

@@ -181,7 +181,7 @@ describe('no position of this inbox', { concurrency: 4 }, () => {
     files.write('hive.ada.json', position(hive, {}, 'somebody'));
     await using cli = watch(hive, files);
     const skipped = await cli.event('baseline_skipped');
-    assert.match(String(skipped.reason), /hive\.ada\.json belongs to another inbox .*somebody/);
+    assert.match(String(skipped.reason), /hive\.ada\.json: identity mismatch: it belongs to another inbox .*somebody/);
     await cli.event('armed');
     assert.deepEqual(names(cli), ['baseline_skipped', 'armed']);
     await until('it is ours', () => files.json('hive.ada.json')?.cursor === 3);
