@@ -139,14 +139,9 @@ describe('persona daemons on the board', () => {
     assert.match((await home.run(['status'])).stdout, /^STALLED +3 .*ada · lab \(prism-lab-ada\): drain-stalled$/m);
     const page = await (await fetch(`${tray.url}/`)).text();
     assert.match(page, /data-id="prism-lab-ada"[^>]* data-look="stalled"/);
-    for (const words of [
-      'Up, stalled',
-      'Drain stalled',
-      'CONNECTED, ',
-      'Nothing fetched for 1',
-      '1 of 1 inbox stalled',
-    ])
+    for (const words of ['Up, stalled', 'Drain stalled', 'CONNECTED, ', '1 of 1 inbox stalled'])
       assert.ok(page.includes(words), words);
+    assert.match(page, /Nothing fetched for (\d\d min|\d+ h)/);
     assert.deepEqual((await tray.status()).causes, [], 'a daemon that lives is no outage');
     ada.drain();
     await tray.persona(boardId('ada'), ({ agent, unread }) => agent === 'live' && unread === 0);
