@@ -193,11 +193,13 @@ describe('the hook of a persona with a daemon', () => {
         peer.once('data', () => (said === null ? peer.resume() : peer.end(said)));
       });
       await new Promise<void>((resolve) => server.listen(places.socket, resolve));
+      await using _closed = {
+        [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
+      };
       for (const event of ['SessionStart', 'UserPromptSubmit', 'Stop']) {
         const called = await m.hook(event, {}, ADA);
         assert.deepEqual([called.code, called.stdout, called.stderr], [0, '', ''], `${event} ${said}`);
       }
-      await new Promise((resolve) => server.close(resolve));
       assert.deepEqual(pending(m), ['urgent']);
     }
   });
