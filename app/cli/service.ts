@@ -119,7 +119,7 @@ async function tray({ word, purge: purges }: Asked, disk: Disk, io: Io): Promise
     return said(io, `nothing would start Hivebar at login: ${missing}: ${INSTEAD}`);
   if (word !== 'status') await login.set(word === 'install');
   const look = word === 'status' ? before : await login.look();
-  if (look.is === 'on' && missing !== null)
+  if (look.is === 'on' && look.gone === null && missing !== null)
     io.out(`${printable(`does not start at login: ${look.path} is there, but ${missing}`)}\n`);
   else io.out(`${printable(sentenceOf(look))}\n`);
   if (word === 'status') {

@@ -7,6 +7,9 @@ import { installHooks } from '../kit/hooks.ts';
 import { trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
+/** A desktop that reads autostart files is there. */
+const DESKTOP = { XDG_CURRENT_DESKTOP: 'XFCE' };
+
 test('G9 G10 after an upgrade of Node: status and doctor say what is gone, a start mends the script of the hooks and the login entry', async () => {
   using home = trayHome({ primary: { is: 'local' } });
   installHooks(home.home, home.dir);
@@ -18,11 +21,11 @@ test('G9 G10 after an upgrade of Node: status and doctor say what is gone, a sta
   const old = { node: '/gone/bin/node', entry: '/gone/hivebar.cjs', state: home.dir };
   writeFileSync(entry, autostartEntry({ ...old, environment: { HIVEBAR_HOME: home.dir } }));
 
-  const status = await home.run(['service', 'status']);
+  const status = await home.run(['service', 'status'], { env: DESKTOP });
   assert.equal(status.code, 1);
   assert.match(status.stdout, /^does not start at login: .*hivebar\.desktop is there, which starts \/gone\/bin\/node/);
   assert.equal((await home.run(['hook', 'status'])).code, 1);
-  const doctor = await home.run(['doctor', '--json']);
+  const doctor = await home.run(['doctor', '--json'], { env: DESKTOP });
   assert.equal(doctor.code, 1);
   const { checks } = JSON.parse(doctor.stdout) as { readonly checks: readonly { name: string; is: string }[] };
   for (const name of ['hooks', 'start at login'])
@@ -34,6 +37,6 @@ test('G9 G10 after an upgrade of Node: status and doctor say what is gone, a sta
     assert.equal(readFileSync(script, 'utf8'), right);
     assert.deepEqual((await tray.status()).causes, []);
   }
-  assert.equal((await home.run(['service', 'status'])).code, 0);
+  assert.equal((await home.run(['service', 'status'], { env: DESKTOP })).code, 0);
   assert.equal((await home.run(['hook', 'status'])).code, 0);
 });

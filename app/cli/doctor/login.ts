@@ -10,9 +10,9 @@ export interface LoginSeen {
 export function judgeLogin({ look, missing }: LoginSeen): Finding {
   switch (look.is) {
     case 'on':
-      if (missing !== null) return fail(`${look.path} starts nothing: ${missing}`, 'run: hivebar service uninstall');
       if (look.gone !== null)
         return fail(`on, but ${look.path} starts ${look.gone}, which is not there`, 'run: hivebar service install');
+      if (missing !== null) return fail(`${look.path} starts nothing: ${missing}`, 'run: hivebar service uninstall');
       if (!look.isOld) return ok(`on, by ${look.path}`);
       return warn(
         `on, but ${look.path} is of an older Hivebar, or starts another node or another copy than this one`,
