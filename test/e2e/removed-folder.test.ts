@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { hookMachine } from '../kit/hook-call.ts';
@@ -109,8 +109,9 @@ describe('a gate that cannot decide', () => {
   test('F3 given a store that cannot be read, the stop is held once and told why', async () => {
     using m = hookMachine();
     await m.hook('SessionStart', {}, { persona: 'ada' });
-    writeFileSync(m.home.at('hivebar.sqlite'), 'this is no database at all, whatever its name says '.repeat(100));
-    for (const end of ['-wal', '-shm']) writeFileSync(m.home.at(`hivebar.sqlite${end}`), '');
+    // A damaged file would be repaired; this cannot be opened by anybody.
+    for (const end of ['', '-wal', '-shm']) rmSync(m.home.at(`hivebar.sqlite${end}`), { force: true });
+    mkdirSync(m.home.at('hivebar.sqlite'));
     const stop = { stop_hook_active: false };
     const held = await m.hook('Stop', stop, { persona: 'ada' });
     assert.equal(held.code, 0);

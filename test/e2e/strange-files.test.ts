@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { programEntry } from '../kit/program.ts';
 import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
@@ -111,6 +112,7 @@ describe('the owner socket', () => {
   test('F10 given a stopped program, send waits for it a moment and not ten seconds', async () => {
     using home = trayHome();
     await using tray = await home.start();
+    await sleep(1000); // stopped in the middle of what a start writes, it would hold the lock of the store
     tray.cli.kill('SIGSTOP');
     try {
       const { code, stderr } = await home.run(['send', '--to', 'ada', '--from', 'me', 'hello']);
