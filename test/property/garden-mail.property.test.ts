@@ -36,7 +36,11 @@ class World {
           ? value
           : (...given: unknown[]): unknown => {
               this.#others();
-              return (value as (...all: unknown[]) => unknown).apply(this.files, given);
+              const answer = (value as (...all: unknown[]) => unknown).apply(this.files, given);
+              // Files of a moment ago: one that is empty may still be written to.
+              return name.endsWith('stat') && answer !== null
+                ? { ...(answer as object), ctimeMs: this.#now() }
+                : answer;
             },
       ]),
     ) as unknown as Files;
@@ -50,7 +54,7 @@ class World {
         return this.#drawn.toString(16).padStart(bytes * 2, '0');
       },
     };
-    const clock = { now: () => Date.UTC(2026, 5, 14) + this.#sends, sleep };
+    const clock = { now: () => this.#now(), sleep };
     const disk = { files: watched, log: silentLog, uid: UID };
     this.hand = { disk, random, clock, localStamp: () => '' };
     this.#alone(() => {
@@ -79,6 +83,10 @@ class World {
   settle(): void {
     this.#due.length = 0;
     while (this.#slow !== null) this.#writeOn();
+  }
+
+  #now(): number {
+    return Date.UTC(2026, 5, 14) + this.#sends;
   }
 
   #others(): void {
