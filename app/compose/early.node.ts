@@ -47,5 +47,11 @@ export async function closeUninvitedInspector(): Promise<boolean> {
     closed = true;
     turn = 0;
   }
+  // On a busy machine the thread that opens it may come to it later still.
+  const closeLate = (): void => {
+    if (inspector.url() !== undefined) inspector.close();
+  };
+  setTimeout(closeLate, 50).unref();
+  setTimeout(closeLate, 200).unref();
   return closed;
 }

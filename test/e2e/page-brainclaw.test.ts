@@ -218,6 +218,7 @@ test('what was opened and closed is so after a reload, and rows come when a sect
   await section(page, 'traps').locator('.row').first().waitFor(WAIT);
   assert.equal(await isOpen(page, 'attention'), false);
   await opens(page, 'traps');
+  await page.waitForTimeout(100); // the browser tells of a toggle in a task of its own
   await page.reload();
   await section(page, 'traps').waitFor(WAIT);
   assert.equal(await isOpen(page, 'traps'), false);
