@@ -16,6 +16,13 @@ interface Moment {
   readonly mono: number;
 }
 
+/** What a hive says that waits. */
+export interface Pending {
+  readonly rev: number;
+  readonly count: number;
+  readonly oldest: number | null;
+}
+
 interface Rest {
   readonly at: number;
   readonly boundary: string;
@@ -29,6 +36,8 @@ export class Witness {
   isReconciled = false;
   private readonly wakeIdle: boolean;
   private isOvertaken = false;
+  /** The newest that an answer has shown, and nothing was heard beyond it; null: there is no such answer. */
+  private answeredRev: number | null = null;
   private heardMono = 0;
   private mayPend = false;
   /** When it was rung for what nobody drained since. */
@@ -66,17 +75,21 @@ export class Witness {
       this.drained = now;
     }
     const isOperator = told.is === 'notify' && told.boundary === null;
-    if (told.is === 'pending_changed' || told.is === 'drained' || isOperator) this.isOvertaken = true;
+    const isKnown = told.is === 'pending_changed' && this.answeredRev !== null && told.rev <= this.answeredRev;
+    const isNews = (told.is === 'pending_changed' && !isKnown) || told.is === 'drained';
+    if (isNews) this.answeredRev = null;
+    if (isNews || isOperator) this.isOvertaken = true;
   }
 
   peekAsked(): void {
     this.isOvertaken = false;
   }
 
-  peekAnswered(count: number, oldest: number | null, now: Moment): void {
+  peekAnswered({ rev, count, oldest }: Pending, now: Moment): void {
     this.isReconciled = true;
     if (count > 0) this.mayPend = true;
     if (this.isOvertaken) return;
+    this.answeredRev = rev;
     this.oldest = oldest;
     if (count > 0) {
       const isLater = this.rungOldest !== null && oldest !== null && oldest > this.rungOldest;
@@ -89,13 +102,14 @@ export class Witness {
 
   connectionLost(): void {
     this.isReconciled = false;
+    this.answeredRev = null;
+    this.oldest = null;
   }
 
+  /** A peek that is on its way is still to be answered, and its answer is as good as ever. */
   indexLost(): void {
-    this.isReconciled = false;
-    this.isOvertaken = true;
+    this.connectionLost();
     this.rung = null;
-    this.oldest = null;
   }
 
   /** A boundary is reported while `report` runs. */

@@ -13,7 +13,7 @@ import {
 } from '../../core/daemon/index.ts';
 import type { Boundary } from '../../core/link/index.ts';
 import type { Deed } from './daemon-deed.ts';
-import { Witness } from './daemon-witness.ts';
+import { type Pending, Witness } from './daemon-witness.ts';
 import { freeze } from './pure-step.ts';
 
 const T0 = 1_750_000_000_000;
@@ -48,7 +48,7 @@ export class World {
   // The network and the surface, as the effects made them.
   private conn: number | null = null;
   private isWelcome = false;
-  private peek: (World['pending'] & { readonly id: number }) | null = null;
+  private peek: (Pending & { readonly id: number }) | null = null;
   private ring: { readonly id: number; readonly ask: number | null; readonly mono: number } | null = null;
   private heartbeat: { readonly conn: number; readonly seq: number } | null = null;
   private readonly open = new Set<number>();
@@ -250,7 +250,7 @@ export class World {
   }
 
   /** A number rises with each signal, so it stands for the time at which that came. */
-  private get pending(): { readonly rev: number; readonly count: number; readonly oldest: number | null } {
+  private get pending(): Pending {
     return { rev: this.rev, count: this.queue.length, oldest: this.queue[0] ?? null };
   }
 
@@ -262,7 +262,7 @@ export class World {
     else if (how === 'back') this.tell({ is: 'peeked', peek: peek.id, rev: -1, count: 0, oldest: null });
     else {
       const { rev, count, oldest } = how === 'old' ? peek : this.pending;
-      this.witness.peekAnswered(count, oldest, this.now);
+      this.witness.peekAnswered({ rev, count, oldest }, this.now);
       this.tell({ is: 'peeked', peek: peek.id, rev, count, oldest });
     }
   }

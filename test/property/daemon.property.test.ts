@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { BoundaryKind } from '../../core/link/index.ts';
 import type { Deed } from './daemon-deed.ts';
 import { World } from './daemon-world.ts';
 
@@ -112,6 +113,51 @@ function closed(...codes: readonly (number | null)[]): fc.Arbitrary<Deed> {
   });
 }
 
+const up: readonly Deed[] = [
+  { is: 'pass', ms: 1_300 },
+  { is: 'welcome', restarts: false },
+];
+const now: Deed = { is: 'peek', how: 'now' };
+const signal: Deed = { is: 'signals', count: 1 };
+const untold: Deed = { is: 'drain', max: 1, isTold: false };
+const taken: Deed = { is: 'surface', takes: true };
+const frames: Deed = { is: 'frames', count: 9 };
+const old: Deed = { is: 'peek', how: 'old' };
+
+/** Drains without a word, which only the oldest that waits can show. */
+const TOLD_LATE: [readonly Deed[], boolean][] = [
+  // The index is lost with a peek on its way. The agent stops once more after the drain, and is woken.
+  [
+    [
+      ...[...up, signal, frames, old, { is: 'index_lost' } as const, now, at('Stop', 0)],
+      ...[untold, { is: 'pass', ms: 1_300 } as const, signal, frames, now, at('Stop', 0)],
+      ...[{ is: 'drain', max: 1, isTold: true } as const, signal],
+    ],
+    true,
+  ],
+  // A frame of what was answered already comes while a peek is on its way.
+  [
+    [
+      ...[...up, signal, now, at('UserPromptSubmit', 0), taken, untold, signal],
+      ...[{ is: 'operator' } as const, { is: 'frames', count: 1 } as const, now, at('UserPromptSubmit', 1)],
+    ],
+    false,
+  ],
+  // It was drained before the ring, over a connection before this one, and what was rung for still waits.
+  [
+    [
+      ...[...up, signal, now, { is: 'close', code: null, retryAfterMs: null } as const, untold, ...up],
+      ...[signal, frames, old, signal, frames, old],
+      ...[at('UserPromptSubmit', 0), taken, { is: 'deaf' } as const, now, now],
+    ],
+    false,
+  ],
+];
+
+function at(kind: BoundaryKind, turn: number): Deed {
+  return { is: 'boundary', kind, turn };
+}
+
 test('persona daemon check 5, check 7: whatever happens, it rings only reconciled on the same connection, once for a boundary, never while one is outstanding, and nothing is lost', () => {
   const seen = { boundary: 0, wake: 0, stopped: 0, moves: new Set<string>() };
   fc.assert(
@@ -130,7 +176,7 @@ test('persona daemon check 5, check 7: whatever happens, it rings only reconcile
       for (const move of world.witness.moves) seen.moves.add(move);
       if (world.isStopped) seen.stopped += 1;
     }),
-    { numRuns: 800 },
+    { numRuns: 800, examples: TOLD_LATE },
   );
   // The stories are worth telling: they ring both ways, and go along every arrow there is.
   assert.ok(seen.boundary > 300 && seen.wake > 30 && seen.stopped > 3, JSON.stringify(seen));
