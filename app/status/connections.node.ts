@@ -41,6 +41,8 @@ interface Connection {
  * that asks has been read before it is the oldest that has not asked.
  */
 const MOST = 1536;
+/** So long a new connection is not the one that gives way, up to twice as many. */
+const UNREAD_MS = 250;
 /** An ended connection is destroyed after so long, whatever the far end does. */
 const LINGER_MS = 500;
 
@@ -64,12 +66,15 @@ export function watchConnections(patience: Patience): Connections {
     }
   };
   const makeRoom = (isTrusted: boolean): void => {
-    if ((isTrusted ? trusted : open.size - trusted) < MOST) return;
-    const [oldest] = isTrusted ? [] : silent;
-    const gone = oldest ?? findIdle([...open.values()].filter((connection) => connection.isTrusted === isTrusted));
-    if (gone === undefined) return;
-    forget(gone);
-    gone.socket.destroy();
+    for (let count = isTrusted ? trusted : open.size - trusted; count >= MOST; count -= 1) {
+      const [oldest] = isTrusted ? [] : silent;
+      // Many come at once when many were ended at once: what it asks may not have been read yet.
+      if (oldest !== undefined && count < 2 * MOST && performance.now() - oldest.since < UNREAD_MS) return;
+      const gone = oldest ?? findIdle([...open.values()].filter((connection) => connection.isTrusted === isTrusted));
+      if (gone === undefined) return;
+      forget(gone);
+      gone.socket.destroy();
+    }
   };
   const forget = (connection: Connection): void => {
     if (open.delete(connection.socket) && connection.isTrusted) trusted -= 1;
