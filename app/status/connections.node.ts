@@ -42,7 +42,7 @@ interface Connection {
  */
 const MOST = 1536;
 /** So long a new connection is not the one that gives way, up to twice as many. */
-const UNREAD_MS = 250;
+const UNREAD_MS = 2000;
 /** An ended connection is destroyed after so long, whatever the far end does. */
 const LINGER_MS = 500;
 
