@@ -3,13 +3,16 @@ import { test } from 'node:test';
 import { connect } from '@nats-io/transport-node';
 import { openDecisions } from '../../core/inbox/decisions/index.ts';
 import { drain, MAX_TEXT } from '../../core/inbox/drain/index.ts';
+import { openItems } from '../../core/inbox/index.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
-import { asks, says } from '../kit/decisions.ts';
+import { openDatabase } from '../../core/state/index.ts';
+import { asks } from '../kit/decisions.ts';
 import { NO_NATS_SERVER } from '../kit/nats-server.ts';
 import { newItem } from '../kit/new-item.ts';
-import type { RelayMachine } from '../kit/relay-machine.ts';
-import { relayRig } from '../kit/relay-rig.ts';
+import { type RelayRig, relayRig } from '../kit/relay-rig.ts';
 import { needs } from '../kit/require.ts';
+import { type TrayProcess, trayHome } from '../kit/tray-process.ts';
+import { until } from '../kit/until.ts';
 
 const ROUNDS = 1000;
 const WITHIN_MS = 60_000;
@@ -23,14 +26,17 @@ function dice(seed: number): (below: number) => number {
   };
 }
 
-/** The stores and relays of two homes run in this process, against a real server; the forger is a client of its own. */
+/**
+ * Two programs, each in a home of its own, over a real server; the forger is a client of it. The person answers over HTTP. What the
+ * commands of an agent do (ask, push, drain), this process does in their stead, on the same database.
+ */
 test('C1 given a forger on the NATS server, in 1,000 interleavings the agent reads what the person answered', async (t) => {
   if (needs(t, NO_NATS_SERVER)) return;
   const began = performance.now();
   await using rig = await relayRig();
-  const homes = ['a', 'b'].map((name) => home(rig.machine(name, ['ada'])));
-  for (const { machine } of homes) machine.relay();
-  await Promise.all(homes.map(({ machine }) => machine.says('ok')));
+  await using a = await startHome(rig);
+  await using b = await startHome(rig);
+  const homes = [a, b];
   const forger = await connect({ servers: rig.server.url, token: 'secret', tls: null });
   const roll = dice(20_261_129);
   try {
@@ -57,11 +63,7 @@ test('C1 given a forger on the NATS server, in 1,000 interleavings the agent rea
           origin: 'hivebar',
         };
         if (roll(4) > 0) forger.publish('inbox.agent.ada', JSON.stringify(message));
-        else
-          here.machine.push({
-            ...newItem({ type: 'decision', source: 'operator', content }),
-            dedupKey: `decision:${id}`,
-          });
+        else here.items.push([newItem({ type: 'decision', source: 'operator', content, dedupKey: `decision:${id}` })]);
       };
       const before = roll(3);
       for (let n = 0; n < before; n += 1) forge();
@@ -69,15 +71,17 @@ test('C1 given a forger on the NATS server, in 1,000 interleavings the agent rea
       if (roll(2) === 0) await forger.flush();
       if (roll(3) === 0) here.read();
       if (roll(2) === 0) forge();
-      assert.equal(here.decisions.respond(id, says({ select: choice })).is, 'done');
+      await here.tray.post('/api/v1/actions/decide', { decision: id, select: choice });
       here.asked.push(choice);
       if (roll(2) === 0) forge();
       if (roll(2) === 0) here.read();
     }
+    forger.publish(
+      'inbox.agent.ada',
+      JSON.stringify({ type: 'event', source: 'eve', content: 'the end', priority: 4 }),
+    );
     await forger.flush();
-    // What was forged last is here as well.
-    for (const { machine } of homes) machine.push({ content: 'the end', to: { is: 'everyone' } });
-    await Promise.all(homes.map(({ machine }) => machine.has('ada', 2)));
+    await Promise.all(homes.map((each) => until('all that was forged is there', each.hasTheEnd, WITHIN_MS)));
   } finally {
     await forger.close();
   }
@@ -93,9 +97,20 @@ test('C1 given a forger on the NATS server, in 1,000 interleavings the agent rea
   assert.ok(performance.now() - began < WITHIN_MS, `it took ${Math.round(performance.now() - began)} ms`);
 });
 
-/** One home: what a person decides there, and what the agent of ada reads by its hook. */
-function home(machine: RelayMachine) {
-  const { db, items } = machine;
+/** One home and the program in it: what a person decides there, and what the agent of ada reads. */
+async function startHome({ server, tokenFile }: RelayRig) {
+  await using made = new AsyncDisposableStack();
+  const folder = made.use(trayHome({ primary: { is: 'local' }, nats: { url: server.url, tokenFile } }));
+  const tray: TrayProcess = made.use(await folder.start(['--no-tray', '--no-notifications']));
+  const db = made.use(openDatabase(folder.at('hivebar.sqlite')));
+  const items = openItems({ db, clock: realClock });
+  items.push([newItem({ source: 'kim', content: 'ada lives here' })]);
+  await tray.until(
+    'the server is reached, and ada is known',
+    ({ hives, personas }) =>
+      hives.some(({ source, state }) => source === 'nats' && state === 'UP') &&
+      personas.some(({ id }) => /ada$/.test(id)),
+  );
   const gates = { open: () => {}, close: () => {}, waiting: () => {} };
   const quiet = { wake: () => {}, emit: () => {}, clock: realClock, log: silentLog };
   const decisions = openDecisions({ db, items, gates, ...quiet });
@@ -128,5 +143,10 @@ function home(machine: RelayMachine) {
     drained.commit();
     return true;
   }
-  return { machine, decisions, asked, answers, forged, read };
+  const held = made.move();
+  return {
+    ...{ tray, items, decisions, asked, answers, forged, read },
+    hasTheEnd: () => items.list('ada', 'all', 100_000).some(({ content }) => content === 'the end'),
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
 }
