@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { BUILT_INS } from './built-ins.ts';
 import { evaluate, type Judged, MOST_BLOCKS, type Question } from './evaluate.ts';
-import { type Gate, type Mark, type Provenance, type Standing, terminalOf } from './gate.ts';
+import { type Gate, HOOKS, type Mark, type Provenance, type Standing, terminalOf } from './gate.ts';
 
 const NOW = 1_750_000_000_000;
 const HOUR = 3_600_000;
@@ -64,6 +64,20 @@ describe('a verdict', () => {
     assert.deepEqual([soft.decision, soft.reason, soft.letGo], ['allow', '', null]);
     const all = ask([standing(gate('a'))], { soft: true });
     assert.deepEqual([all.decision, all.results[0]?.mode, all.warnings], ['allow', 'soft', ['a: a is open']]);
+  });
+
+  test('C5 has a bound at the hooks where a block makes the harness go on by itself, and at no other', () => {
+    const turn = { blocks: Array.from({ length: MOST_BLOCKS }, (_, i) => `print ${i}`), open: [] };
+    const at = (hook: (typeof HOOKS)[number]) => ask([standing(gate('a', { hook }))], { hook, turn }).decision;
+    assert.deepEqual(
+      HOOKS.map((hook) => [hook, at(hook)]),
+      [
+        ['Stop', 'allow'],
+        ['PreToolUse', 'block'],
+        ['UserPromptSubmit', 'block'],
+        ['PreCompact', 'allow'],
+      ],
+    );
   });
 
   test('is of the gates of its hook alone', () => {
