@@ -1,5 +1,6 @@
 export { activityDir, activityOf, CONTINUED, noteActivity } from './activity.node.ts';
 export { noteChanged, watchChanged } from './changed.node.ts';
+export { findDeafness } from './daemon-hooks.ts';
 export { daemonsOf, listensElsewhere } from './daemon-of.ts';
 export { type HandedOver, handOverEnded } from './ended-sessions.ts';
 export { findHookTrouble, type Tried, tryHooks } from './health.ts';

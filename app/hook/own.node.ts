@@ -14,8 +14,11 @@ const IS_SOURCE = import.meta.filename.endsWith('.ts');
 const ROOT = join(import.meta.dirname, ...(IS_SOURCE ? ['..', '..'] : ['..']));
 const ENTRY = IS_SOURCE ? join(ROOT, 'app', 'cli', 'hook.node.ts') : join(import.meta.dirname, 'hook.cjs');
 
-/** The installer of this very program, for this user's harnesses, or those of the project in the current folder. */
-export function hookInstaller(env: Env): Installer {
+/**
+ * The installer of this very program, for this user's harnesses, or those of a project.
+ * @param project its folder; null: the current one
+ */
+export function hookInstaller(env: Env, project: string | null = null): Installer {
   const { state, run } = ownDirs({ ...env });
   const home = ownHome();
   return createInstaller({
@@ -33,7 +36,7 @@ export function hookInstaller(env: Env): Installer {
       user: { claude: env.CLAUDE_CONFIG_DIR || join(home, '.claude'), codex: env.CODEX_HOME || join(home, '.codex') },
       // Asked for only where a project is meant.
       get project() {
-        const here = startFolder('--project means the current folder');
+        const here = project ?? startFolder('--project means the current folder');
         return { claude: join(here, '.claude'), codex: join(here, '.codex') };
       },
     },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { askLink, type DaemonConfig, type DaemonPlaces, type DaemonStatus } from '../../core/link/index.ts';
@@ -57,6 +57,22 @@ describe('hivebar daemon install', () => {
       none.stderr,
       /says nothing between turns as long as Claude Code has no hooks: run hivebar hook install/,
     );
+    const doctorOf = async () => {
+      const { code, stdout } = await runCli(['doctor', '--json'], { env });
+      const { checks } = JSON.parse(stdout) as { readonly checks: readonly Record<'name' | 'is' | 'seen', string>[] };
+      const { is, seen } = checks.find(({ name }) => name === 'hooks') ?? assert.fail('no check of hooks');
+      return { code, is, seen };
+    };
+    assert.deepEqual(await doctorOf(), {
+      code: 1,
+      is: 'fail',
+      seen: 'the daemon acme-ada says nothing between turns: Claude Code has no hooks: run hivebar hook install --harness claude',
+    });
+    const ofProject = ['hook', 'install', '--harness', 'claude', '--project'];
+    assert.equal((await runCli(ofProject, { env, cwd: home.project })).code, 0);
+    assert.equal((await runCli(['daemon', ...ada(home)], { env })).code, 0, 'those of its project are hooks too');
+    assert.equal((await doctorOf()).is, 'skipped');
+    rmSync(join(home.project, '.claude'), { recursive: true });
     installHooks(homeOf(home), home.env.HIVEBAR_HOME ?? '');
     const path = join(homeOf(home), '.claude/settings.json');
     const good = readFileSync(path, 'utf8');
@@ -67,13 +83,12 @@ describe('hivebar daemon install', () => {
       off.stderr,
       /the hooks of Claude Code are not right: they do not run: .*settings\.json says "disableAllHooks": true/,
     );
-    const doctor = await runCli(['doctor', '--json'], { env });
-    assert.equal(doctor.code, 1);
-    const { is, seen } = (
-      JSON.parse(doctor.stdout) as { checks: { name: string; is: string; seen: string }[] }
-    ).checks.find(({ name }) => name === 'hooks') ?? { is: '', seen: '' };
-    assert.equal(is, 'fail');
-    assert.match(seen, /Claude Code: they do not run: .*disableAllHooks/);
+    const switchedOff = await doctorOf();
+    assert.deepEqual([switchedOff.code, switchedOff.is], [1, 'fail']);
+    assert.match(
+      switchedOff.seen,
+      /^Claude Code: they do not run: .*disableAllHooks.*; the daemon acme-ada says nothing between turns/,
+    );
     writeFileSync(path, good);
     assert.deepEqual((await runCli(['daemon', ...ada(home)], { env })).code, 0);
     assert.equal((await runCli(['hook', 'status'], { env })).code, 0);

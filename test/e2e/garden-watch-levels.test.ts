@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { enqueue, upsert } from '../../core/sources/garden/index.ts';
@@ -7,6 +7,7 @@ import { stemOf } from '../../core/state/index.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
 import { EXPECTED, fillLiveMarkers, garden, handAt, idOf } from '../kit/garden-store.ts';
 import { gardenHome, personaOf, sleeper, toldOf } from '../kit/garden-watch.ts';
+import { WITHOUT_ROOT } from '../kit/permissions.ts';
 import { needs } from '../kit/require.ts';
 import { standIn, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
@@ -42,6 +43,26 @@ test('garden check 2: every citizen is a persona with what waits for it; what is
     assert.equal(defects.filter((line) => line.startsWith(`garden: ${name}: `)).length, 1, name);
   }
   assert.deepEqual(store.tree(), before);
+});
+
+test('D6 a box whose permission is lost is down at once; given back, it is up with what waits', {
+  skip: process.platform === 'win32',
+}, async () => {
+  using store = garden('store');
+  using home = gardenHome(store, FAST);
+  await using tray = await home.start([], {}, WITHOUT_ROOT);
+  const mixed = idOf('cc-mixed');
+  await tray.persona(personaOf(mixed), ({ state, unread }) => state === 'UP' && unread === 3);
+  const box = join(store.places.mailbox, mixed);
+  chmodSync(box, 0);
+  try {
+    const lost = await tray.persona(personaOf(mixed), ({ reason }) => reason !== null);
+    assert.equal(lost.state, 'DOWN', JSON.stringify(lost));
+    assert.match(lost.reason ?? '', /permission/);
+  } finally {
+    chmodSync(box, 0o700);
+  }
+  await tray.persona(personaOf(mixed), ({ state, unread }) => state === 'UP' && unread === 3);
 });
 
 test('A10 what waited before the first start is counted and not told; what comes then is, with the numbers after it', async () => {

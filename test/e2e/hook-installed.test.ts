@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { WITHOUT_ROOT } from '../kit/permissions.ts';
+import { runCli } from '../kit/process.ts';
 import { programEntry } from '../kit/program.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
@@ -33,6 +35,28 @@ async function installed(home: TrayHome) {
     return ran.stdout;
   };
 }
+
+test('C7 given a directory of settings that cannot be written, hook install says it with the file, and nothing is done', {
+  skip: process.platform === 'win32',
+}, async () => {
+  using home = local();
+  const path = home.at('claude/settings.json');
+  mkdirSync(home.at('claude'), { recursive: true });
+  const before = '{"model": "x"}';
+  writeFileSync(path, before);
+  chmodSync(home.at('claude'), 0o500);
+  const env = { ...home.env, CLAUDE_CONFIG_DIR: home.at('claude') };
+  const { code, stdout, stderr } = await runCli(['hook', 'install', '--harness', 'claude', '--persona', 'ada'], {
+    env,
+    wrap: WITHOUT_ROOT,
+  });
+  chmodSync(home.at('claude'), 0o700);
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.ok(stderr.includes(`nothing was installed: ${path} cannot be written: `), stderr);
+  assert.match(stderr, /permission/);
+  assert.deepEqual([readFileSync(path, 'utf8'), readdirSync(home.at('claude'))], [before, ['settings.json']]);
+  assert.equal(existsSync(home.at('hook')), false, 'no script that nobody runs');
+});
 
 test('nothing waits: asked once, then passed over without the program; what is pushed is told by the next hook', async () => {
   using home = local();

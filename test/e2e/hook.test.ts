@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
@@ -137,6 +138,12 @@ describe('one agent and its hooks', () => {
     allowed(await stop(true, 'e'));
   });
 
+  test('C7 the README promises of a stop that waits for an answer what is so: held three times a turn at most', () => {
+    const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8').replace(/\s+/g, ' ');
+    assert.match(readme, /an agent that asked is held at its stop until the answer, three times a turn at most/);
+    assert.doesNotMatch(readme, /does not stop before/);
+  });
+
   test('a tool that ran since a block is a change once; with nothing since, stop_hook_active lets it go', async () => {
     using m = hookMachine();
     await holdAda(m);
@@ -211,7 +218,7 @@ describe('one agent and its hooks', () => {
     assert.equal(pending(m), 0);
   });
 
-  test('C5 before a tool only a gate holds that was registered, every call it concerns, and none that marks it', async () => {
+  test('C5 C7 before a tool only a gate holds that was registered, every call it concerns, and none that marks it', async () => {
     using m = hookMachine();
     passed(await m.hook('PreToolUse', { tool_name: 'Bash' }, ADA));
     const register = ['gate', 'register', 'freeze', '--persona', 'ada', '--hook', 'PreToolUse', '--mode', 'strict'];

@@ -154,6 +154,29 @@ test('a project is one board with the numbers of the reference: attention first 
   assert.deepEqual(complaints, []);
 });
 
+test('D2 given more items for attention than one answer holds, the page has them all, the newest of every kind in sight', async (t) => {
+  await using of = await watched((store) => {
+    for (let i = 0; i < 130; i += 1) record(store, 1000 + i, `state:act_m${i}`, { status: 'pending', text: `m${i}` });
+    record(store, 2000, 'assignment:asg_late', { status: 'blocked', text: 'blocked at last' });
+    record(store, 2001, 'agent_run:run_late', { status: 'failed', text: 'failed at last' });
+  });
+  const opened = await open(t, of);
+  if (opened === null) return;
+  const { page, complaints } = opened;
+  const attention = section(page, 'attention');
+  const total = observer.attention_required.total + 132;
+  assert.equal(await totalOf(page, 'attention'), total);
+  for (const key of ['state:act_m129', 'assignment:asg_late', 'agent_run:run_late'])
+    await row(page, 'attention', key).waitFor(WAIT);
+  await attention.getByRole('button', { name: 'Show 92 more' }).click();
+  await attention.getByRole('button', { name: `Show the next of ${total - 100} more` }).click();
+  await attention.getByRole('button', { name: 'Show fewer' }).waitFor(WAIT);
+  const keys = await attention.locator('.row').evaluateAll((all) => all.map((one) => one.getAttribute('data-key')));
+  assert.deepEqual([keys.length, new Set(keys).size], [total, total]);
+  assert.ok(keys.includes('state:act_m0'), 'the oldest too');
+  assert.deepEqual(complaints, []);
+});
+
 test('while the store grows: a new action comes with its text, a handoff goes, and only what changed is touched', async (t) => {
   await using of = await watched();
   const opened = await open(t, of);

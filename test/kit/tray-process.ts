@@ -35,9 +35,13 @@ export interface TrayHome extends Disposable {
   /** `hivebar ARGS` to its end, with an empty stdin unless one is given. */
   run(args: readonly string[], of?: RunOptions): Promise<Ended & { readonly stdout: string; readonly stderr: string }>;
   /** The tray process, at any port, as soon as it serves. @throws with what it said when it ends instead */
-  start(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<TrayProcess>;
+  start(
+    args?: readonly string[],
+    env?: Readonly<Record<string, string>>,
+    wrap?: readonly string[],
+  ): Promise<TrayProcess>;
   /** The tray process whatever becomes of it. */
-  spawn(args?: readonly string[], env?: Readonly<Record<string, string>>): Cli;
+  spawn(args?: readonly string[], env?: Readonly<Record<string, string>>, wrap?: readonly string[]): Cli;
 }
 
 export interface RunOptions {
@@ -90,8 +94,11 @@ export function trayHome(settings: object | null = LOCAL): TrayHome {
   const events = (stem: string): readonly EventLine[] =>
     linesOf(at('events'), `events.${stem}.ndjson`).map((line) => JSON.parse(line) as EventLine);
 
-  const spawn = (args: readonly string[] = [], more: Readonly<Record<string, string>> = {}): Cli =>
-    startCli(['run', '--port', '0', ...args], { env: { ...env, ...more } });
+  const spawn = (
+    args: readonly string[] = [],
+    more: Readonly<Record<string, string>> = {},
+    wrap: readonly string[] = [],
+  ): Cli => startCli(['run', '--port', '0', ...args], { env: { ...env, ...more }, wrap });
   return {
     home,
     dir,
@@ -107,7 +114,7 @@ export function trayHome(settings: object | null = LOCAL): TrayHome {
       return runCli(args, { ...of, wrap: ['/bin/sh', '-c', `exec "$@" <'${input}'`, 'sh'] });
     },
     spawn,
-    start: async (args = [], more = {}) => await served(spawn(args, more), dir),
+    start: async (args = [], more = {}, wrap = []) => await served(spawn(args, more, wrap), dir),
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true, maxRetries: 3 }),
   };
 }

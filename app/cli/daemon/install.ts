@@ -14,7 +14,7 @@ import {
 import { Fault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import { errnoOf } from '../../../core/state/index.ts';
-import { findHookTrouble, type HarnessName, hookInstaller, RECIPES, tryHooks } from '../../hook/index.ts';
+import { findDeafness } from '../../hook/index.ts';
 import { printable, printableJson } from '../../printable.ts';
 import { type DaemonService, endDaemon, holderOf, isHeld } from '../../service/index.ts';
 import type { Io } from '../command.ts';
@@ -46,27 +46,19 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const ground = groundOf(io);
   const code = await install(asked, ground, io);
   if (code !== 0 || asked.print) return code;
-  const { surface } = readDaemonConfig(ground.disk, ground.places(asked)) ?? DEFAULTS;
-  const trouble = await troubleWithHooks(surface, io);
+  const config = readDaemonConfig(ground.disk, ground.places(asked));
+  const trouble = config === null ? null : await troubleWithHooks(config, io);
   if (trouble === null) return 0;
   io.err(`hivebar daemon: ${printable(trouble)}\n`);
   return 1;
 }
 
-const HARNESS: Readonly<Record<string, HarnessName>> = { 'claude-code': 'claude', codex: 'codex' };
-
 /** Without hooks that run a daemon hears of no boundary, and rings at none. Null: all is well, or it needs none. */
-async function troubleWithHooks(surface: string, io: Io): Promise<string | null> {
-  const harness = HARNESS[surface];
-  if (harness === undefined) return null;
-  const { label } = RECIPES[harness];
-  const mute = 'the daemon is installed, and says nothing between turns as long as';
+async function troubleWithHooks(config: DaemonConfig, io: Io): Promise<string | null> {
   try {
-    const [tried] = await tryHooks(hookInstaller(io.env), 'user', [harness]);
-    if (tried === undefined || tried.standing === 'absent')
-      return `${mute} ${label} has no hooks: run hivebar hook install --harness ${harness} (with --project they may be in a folder, which is not looked at)`;
-    const trouble = findHookTrouble(tried);
-    return trouble === null ? null : `${mute} the hooks of ${label} are not right: ${trouble}`;
+    const deafness = await findDeafness(config, io.env);
+    if (deafness === null) return null;
+    return `the daemon is installed, and says nothing between turns as long as ${deafness}`;
   } catch (error) {
     return `the daemon is installed; its hooks could not be looked at: ${error instanceof Error ? error.message : String(error)}`;
   }

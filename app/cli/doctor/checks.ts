@@ -1,6 +1,5 @@
 import { realRandom, realSpawn, silentLog } from '../../../core/ports/index.ts';
 import { realDisk } from '../../../core/state/index.ts';
-import { hookInstaller, tryHooks } from '../../hook/index.ts';
 import { loginStart } from '../../service/index.ts';
 import { brainclawSeen } from './brainclaw.node.ts';
 import { judgeBrainclaw } from './brainclaw.ts';
@@ -17,6 +16,7 @@ import { gardenSeen } from './garden.node.ts';
 import { judgeGarden } from './garden.ts';
 import { hiveSeen, hivesIn } from './hive.node.ts';
 import { judgeHive } from './hive.ts';
+import { hooksSeen } from './hooks.node.ts';
 import { judgeHooks } from './hooks.ts';
 import { instanceSeen } from './instance.node.ts';
 import { judgeInstance } from './instance.ts';
@@ -108,12 +108,7 @@ const ALL: readonly Check[] = [
   check({ name: 'local hive', about: ['mail'], probe: ({ database }) => database(), judge: judgeLocalHive }),
   check({ name: 'brainclaw', about: ['mail'], hints: [], probe: brainclawSeen, judge: judgeBrainclaw }),
   check({ name: 'garden', about: ['mail'], hints: [], probe: gardenSeen, judge: judgeGarden }),
-  check({
-    name: 'hooks',
-    about: ['mail'],
-    probe: ({ env }) => tryHooks(hookInstaller(env), 'user'),
-    judge: judgeHooks,
-  }),
+  check({ name: 'hooks', about: ['mail'], probe: hooksSeen, judge: judgeHooks }),
   check({ name: 'persona daemons', about: ['mail'], hints: [], probe: daemonsSeen, judge: judgeDaemons }),
 ];
 

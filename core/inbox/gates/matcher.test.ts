@@ -64,8 +64,16 @@ test('C5 a strict gate of PreToolUse denies the fourth call and the fortieth, na
   assert.equal((await call({ name: 'Read', command: null })).decision, 'allow');
   assert.equal((await call(bash('git status'))).decision, 'allow');
   all.gates.register('ada', gate('freeze', { hook: 'PreToolUse' }));
-  assert.equal((await call(bash('ls'))).reason, 'freeze: freeze is open', 'a gate without a matcher concerns every call');
-  assert.equal((await call(bash('hivebar gate mark freeze'))).decision, 'allow', 'the call that settles it goes through');
+  assert.equal(
+    (await call(bash('ls'))).reason,
+    'freeze: freeze is open',
+    'a gate without a matcher concerns every call',
+  );
+  assert.equal(
+    (await call(bash('hivebar gate mark freeze'))).decision,
+    'allow',
+    'the call that settles it goes through',
+  );
   all.gates.remove('ada', 'freeze');
   all.gates.register('ada', gate('tests'));
   for (const expected of ['block', 'block', 'block', 'allow'])

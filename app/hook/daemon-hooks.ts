@@ -1,0 +1,33 @@
+import { findHookTrouble, tryHooks } from './health.ts';
+import type { Reach } from './install.ts';
+import { hookInstaller } from './own.node.ts';
+import { type HarnessName, RECIPES } from './recipe.ts';
+
+const HARNESS_OF_SURFACE: Readonly<Record<string, HarnessName>> = { 'claude-code': 'claude', codex: 'codex' };
+
+/**
+ * Why a daemon of that surface hears of no boundary, and so rings at none: neither the hooks of its user nor those of its project
+ * run. Null: one of them does, or the surface has no hooks.
+ * @throws Fault `settings`, `unreadable`
+ */
+export async function findDeafness(
+  { surface, project }: { readonly surface: string; readonly project: string },
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | null> {
+  const harness = HARNESS_OF_SURFACE[surface];
+  if (harness === undefined) return null;
+  const { label } = RECIPES[harness];
+  const installer = hookInstaller(env, project);
+  const troubles: string[] = [];
+  for (const reach of ['user', 'project'] satisfies readonly Reach[]) {
+    const [tried] = await tryHooks(installer, reach, [harness]);
+    if (tried === undefined || tried.standing === 'absent') continue;
+    const trouble = findHookTrouble(tried);
+    if (trouble === null) return null;
+    troubles.push(trouble);
+  }
+  const [first] = troubles;
+  return first === undefined
+    ? `${label} has no hooks: run hivebar hook install --harness ${harness}`
+    : `the hooks of ${label} are not right: ${first}`;
+}
