@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { realClock, silentLog } from '../ports/index.ts';
 import { openDatabase } from '../state/index.ts';
+import { openContinuity } from './continuity.ts';
 import { DAMAGED_FROM, openItems, openLocalHive, sealAll } from './index.ts';
+import { outgoingOf } from './relay/outgoing.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-seals-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,26 +30,53 @@ describe('a message that is not what was sent', () => {
     hive.sendNow({ to: 'ada', from: 'bo', content: 'pay 100 to cy', urgent: false });
     hive.sendNow({ to: 'ada', from: 'bo', content: 'hello', urgent: true });
     const whole = hive.show('ada', 2);
-    for (const change of ["content = 'pay 900 to cy'", "from_ = 'eve'", 'priority = 0', 'created = created + 1']) {
+    for (const [change, reader] of [
+      ["content = 'pay 900 to cy'", 'ada'],
+      ["from_ = 'eve'", 'ada'],
+      ["type = 'gate'", 'ada'],
+      ["origin = 'hivebar'", 'ada'],
+      ['priority = 0', 'ada'],
+      ['urgent = 1', 'ada'],
+      ["session = 's1'", 'ada'],
+      ['created = created + 1', 'ada'],
+      ['expires_at = created + 9000000', 'ada'],
+      ["persona = 'eve'", 'eve'],
+    ] as const) {
       db.exec(`SAVEPOINT here; UPDATE inbox SET ${change} WHERE seq = 1`);
+      const query = { persona: reader, markRead: false, beforeId: null, limit: 200, unreadOnly: false };
       const shown = [
-        hive.show('ada', 1),
-        hive.list('ada', 10).at(-1),
-        hive.window('ada', 0, going).rows[0],
-        hive.inbox({ persona: 'ada', markRead: false, beforeId: null, limit: 200, unreadOnly: false }).result.at(-1),
+        hive.show(reader, 1),
+        hive.list(reader, 10).at(-1),
+        ...(reader === 'ada' ? [hive.window('ada', 0, going).rows[0]] : []), // nobody told the window of eve
+        hive.inbox(query).result.at(-1),
       ];
       for (const row of shown) {
         assert.equal(row?.from, DAMAGED_FROM, change);
         assert.match(String(row?.content), /Message 1 is damaged/, change);
       }
-      const [item] = hive.items.list('ada', 'all', 10);
-      assert.deepEqual([item?.source, /is damaged/.test(String(item?.content))], [DAMAGED_FROM, true]);
+      const [item] = hive.items.list(reader, 'all', 10);
+      const [{ item: sent } = { item: null }] = outgoingOf(db).above(0, 1);
+      for (const each of [item, sent])
+        assert.deepEqual([each?.source, /is damaged/.test(String(each?.content))], [DAMAGED_FROM, true], change);
       assert.deepEqual(hive.show('ada', 2), whole, 'its neighbour is served as it is');
       db.exec('ROLLBACK TO here; RELEASE here');
     }
     assert.equal(hive.show('ada', 1)?.content, 'pay 100 to cy');
     assert.equal(errors.length, 1, 'each is logged once');
     assert.equal(counts.at(-1), 1);
+  });
+
+  test('A4 given a damaged message that gets another id or addressee by rule, it is damaged still', () => {
+    const { db, hive } = openHive(':memory:');
+    for (const content of ['pay 100', 'hello']) hive.sendNow({ to: 'ada', from: 'bo', content, urgent: false });
+    db.exec("UPDATE inbox SET session = 's1'");
+    db.exec('UPDATE inbox SET sum = NULL');
+    sealAll(db);
+    db.exec("UPDATE inbox SET content = 'pay 900' WHERE seq = 1");
+    assert.equal(hive.items.endSession('ada', 's1'), 2);
+    assert.equal(openContinuity(db).raise(10, 0), 2);
+    assert.match(String(hive.show('ada', 11)?.content), /is damaged/);
+    assert.equal(hive.show('ada', 12)?.content, 'hello');
   });
 
   test('A4 given messages of an earlier version, they get a checksum once and are served as before', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 
@@ -74,6 +74,26 @@ describe('a damaged store', { concurrency: 2 }, () => {
     const told = home.events('ada').flatMap(({ event, content }) => (event === 'new' ? [String(content)] : []));
     assert.deepEqual(told.slice(30).sort(), texts('closed', 4));
     assert.equal(tray.log.filter((line) => line.includes('store went back')).length, 1);
+  });
+
+  test('A4 given a damaged page that no start reads, the check at start finds it, and the store is made anew', async () => {
+    using home = await harmed((path) => {
+      const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+      const db = new DatabaseSync(path);
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      const root = db.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'inbox_for_session'").get()?.rootpage;
+      const size = Number(db.prepare('PRAGMA page_size').get()?.page_size);
+      db.close();
+      const bytes = readFileSync(path);
+      bytes.fill(0xa5, (Number(root) - 1) * size, Number(root) * size);
+      writeFileSync(path, bytes);
+    });
+    await using tray = await home.start();
+    const { causes } = await tray.until('30 told', () => home.mail('ada').length === 30);
+    assert.equal(causes.find(({ key }) => key === 'store')?.key, 'store');
+    assert.ok(readdirSync(home.dir).some((name) => name.startsWith('hivebar.sqlite.damaged-')));
+    const { stdout } = await home.run(['inbox', 'list', 'ada', '--json', '--limit', '100']);
+    for (const text of [...texts('old', 20), ...texts('later', 10)]) assert.ok(stdout.includes(`"${text}"`), text);
   });
 
   test('A4 given a message that was changed on the disk, the inbox shows a placeholder and the board says so', async () => {

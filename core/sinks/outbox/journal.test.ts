@@ -172,6 +172,36 @@ describe('after a kill', () => {
     assert.deepEqual(inTables(db), { seqs: [1, 2, 3], kept: '{"cursor":3}' });
   });
 
+  test('A4 given tables that are only in the log of the database yet, the journal stays until they are in its file', () => {
+    const path = join(home, 'only-in-the-log.sqlite');
+    const files = fakeFiles();
+    const db = openDatabase(path, 10);
+    migrate(db, 'outbox', OUTBOX_SCHEMA);
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    const reader = openDatabase(path);
+    reader.exec('BEGIN');
+    assert.deepEqual(inTables(reader).seqs, []);
+    const first = life(db, files);
+    first.journal.write([take(1), take(2)]);
+    first.journal[Symbol.dispose]();
+    assert.deepEqual(inTables(db).seqs, [1, 2]);
+
+    // What a damaged first frame leaves: a database without its log.
+    const left = join(home, 'without-log.sqlite');
+    fs.copyFileSync(path, left);
+    const before = tables(left);
+    assert.deepEqual(inTables(before).seqs, []);
+    const second = life(before, files);
+    assert.deepEqual(inTables(before), { seqs: [1, 2], kept: '{"cursor":2}' });
+    assert.equal(second.journal.hasHole, false);
+    second.journal[Symbol.dispose]();
+    assert.equal(files.text(PATH), '', 'here nobody reads, so it is in the file of the database');
+
+    reader[Symbol.dispose]();
+    before[Symbol.dispose]();
+    db[Symbol.dispose]();
+  });
+
   test('an emptied file whose old records come back with a power cut repeats nothing', () => {
     const files = fakeFiles();
     const db = tables();
