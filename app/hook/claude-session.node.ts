@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HarnessState } from '../../core/hooks/index.ts';
+import { realFiles } from '../../core/ports/index.ts';
+import { readText } from '../../core/state/index.ts';
 
 /** More than Claude Code says of a session. */
 const MOST_BYTES = 64 * 1024;
@@ -12,8 +13,7 @@ const MOST_BYTES = 64 * 1024;
 export function readHarnessState(home: string, pid: number, session: string | null): HarnessState {
   const path = join(home, 'sessions', `${pid}.json`);
   try {
-    if (statSync(path).size > MOST_BYTES) return 'unknown';
-    return parseHarnessState(readFileSync(path, 'utf8'), pid, session);
+    return parseHarnessState(readText(realFiles, path, MOST_BYTES) ?? '', pid, session);
   } catch {
     return 'unknown'; // not there, or not to be read
   }

@@ -5,6 +5,7 @@ import { type Log, pause, realFiles, silentLog } from '../ports/index.ts';
 import { type Database, isSchemaWhole, openDatabase } from './database.node.ts';
 import { realDisk } from './disk.node.ts';
 import { type Lock, lockFile } from './lock.node.ts';
+import { readText } from './read-regular.ts';
 import { flush, salvage, type TableSalvage } from './salvage.node.ts';
 
 /** What happened to the store, and what was done; kept beside it until a person moves it away. */
@@ -39,6 +40,7 @@ export const COPIED_HERE_BYTES = 8 * 1024 * 1024;
 const SCHEMA_CHANGED = 'the text of its tables was changed';
 const REPAIR_WAIT_MS = 30_000;
 const MOST_SET_ASIDE = 5;
+const MOST_REPORT_BYTES = 64 * 1024;
 
 export const copyPathOf = (path: string): string => `${path}.last-good`;
 export const reportPathOf = (path: string): string => `${path}.report.json`;
@@ -237,7 +239,7 @@ function forgetOldest(path: string): void {
 /** Null: nothing happened, or a person has moved it away. */
 export function readStoreReport(path: string): StoreReport | null {
   try {
-    return JSON.parse(fs.readFileSync(reportPathOf(path), 'utf8')) as StoreReport;
+    return JSON.parse(readText(realFiles, reportPathOf(path), MOST_REPORT_BYTES) ?? '') as StoreReport;
   } catch {
     return null; // there is none, or none that can be read: it is told no more
   }

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,6 +36,28 @@ describe('files that are not what they should be', () => {
     }
     const sent = await home.run(['send', '--to', 'ada', '--from', 'me', 'hello']);
     assert.equal(sent.code, 0, sent.stderr);
+  });
+
+  test('B9 given a config.json that is far too long, it is refused with its length and not read', async () => {
+    using home = trayHome();
+    truncateSync(home.at('config', 'config.json'), 64 * 1024 ** 2);
+    for (const args of [
+      ['run', '--port', '0'],
+      ['config', 'show'],
+    ]) {
+      const { code, stderr } = await home.run(args);
+      assert.equal(code, 1, args.join(' '));
+      assert.match(stderr, /config\.json: has 67108864 bytes, and more than \d+ are not read/, args.join(' '));
+    }
+  });
+
+  test('B9 given a pipe in the place of the report of a damaged store, program and doctor go on without it', async () => {
+    using home = trayHome();
+    execFileSync('mkfifo', [home.at('hivebar.sqlite.report.json')]);
+    await using tray = await home.start();
+    assert.notEqual((await home.run(['doctor'])).code, null);
+    await tray.post('/api/send', { to: 'ada', from: 'me', content: 'hello' });
+    assert.equal((await tray.stop()).code, 0);
   });
 
   test('B9 given pipes where tokens, stamps and notes of hooks are read, nobody waits for them', async () => {

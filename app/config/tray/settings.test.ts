@@ -198,7 +198,7 @@ test('F10 given a file that stops being UTF-8 while the program runs, no change 
 });
 
 test('B9 given a directory where the file belongs, a change is refused before anything is written', () => {
-  rmSync(path);
+  rmSync(path, { force: true });
   const file = openSettings(folder);
   mkdirSync(path);
   assert.throws(() => file.set('port', 1), { code: 'unreadable', message: /not a regular file but a directory/ });
