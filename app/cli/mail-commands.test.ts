@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
+import { openDatabase } from '../../core/state/index.ts';
 import { commandLine } from '../../test/kit/command-line.ts';
 
 const homes: string[] = [];
@@ -68,6 +69,30 @@ describe('send', () => {
 });
 
 describe('inbox', () => {
+  test('B6 given a sender and texts with what nobody sees, list and show give its numbers, and joined letters as they are', async () => {
+    await sendTo('ada', 'first\nsecond');
+    await sendTo('ada', 'نمی‌خواهم 👩‍👧 \u202eexe \u001b[2J');
+    {
+      // As an earlier version took it: such a name is refused today.
+      using db = openDatabase(join(home, 'hivebar.sqlite'));
+      db.prepare(
+        "INSERT INTO inbox (persona, from_, urgent, created, content) VALUES ('ada', ?, 0, 1, 'from another')",
+      ).run('ada\u200b\u001b[31m');
+    }
+    const listed = (await good(['inbox', 'list', 'ada'])).trimEnd().split('\n');
+    const texts = listed.map((line) => line.slice(line.indexOf('Z  ') + 3));
+    assert.deepEqual(texts, [
+      'ada\\u200b\\u001b[31m: from another',
+      'me: نمی‌خواهم 👩‍👧 \\u202eexe \\u001b[2J',
+      'me: first second',
+    ]);
+    assert.match(await good(['inbox', 'show', 'ada', '3']), /^#3 from ada\\u200b\\u001b\[31m, /);
+    assert.match(await good(['inbox', 'show', 'ada', '2']), /\n {2}نمی‌خواهم 👩‍👧 \\u202eexe \\u001b\[2J\n$/);
+    const all = await good(['inbox', 'list', 'ada', '--json']);
+    assert.doesNotMatch(all.replaceAll('\n', ''), /[\p{Cc}\u200b\u202e]/u);
+    assert.equal(JSON.parse(all)[0].from, 'ada\u200b\u001b[31m');
+  });
+
   test('list and show mark nothing; read marks what it shows, and only that', async () => {
     for (const text of ['one', 'two', 'three']) await sendTo('ada', text);
     assert.deepEqual(await marks('ada'), ['*      3', '*      2', '*      1']);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { needs } from '../../test/kit/require.ts';
 import { until } from '../../test/kit/until.ts';
+import { programOnPath } from '../programs.node.ts';
 
 const PROGRAM = join(import.meta.dirname, 'hivebar.node.ts');
 
@@ -52,6 +54,20 @@ const all = async (...args: string[]) => {
 };
 
 describe('hivebar tail', () => {
+  test('B6 given names of others, at a terminal nothing in them acts or hides; a file gets each line as it stands', async (t) => {
+    const script = process.platform === 'linux' ? programOnPath('script', process.env, 'linux') : null;
+    if (needs(t, script === null ? 'script is missing, which gives a terminal: apt-get install bsdutils' : null))
+      return;
+    const hostile = line(1).replace('"é"', '"é \u202eexe \u009b2J", "from": "ada\u200b"');
+    fs.writeFileSync(path, hostile);
+    assert.equal((await all('ada')).out, hostile);
+    const { stdout } = spawnSync(script ?? '', ['-qec', `'${process.execPath}' '${PROGRAM}' tail ada`, '/dev/null'], {
+      ...{ env: { ...process.env, HIVEBAR_HOME: home }, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
+    });
+    const shown = hostile.replace('\u202e', '\\u202e').replace('\u009b', '\\u009b').replace('\u200b', '\\u200b');
+    assert.equal(stdout, shown.replace('\n', '\r\n'));
+  });
+
   test('prints the last ten events as they stand in the files, with hivebar closed; or as many as asked for', async () => {
     fs.writeFileSync(`${path}.1`, lines(1, 8));
     fs.writeFileSync(path, `${lines(9, 12)}{"event": "ne`);

@@ -288,7 +288,7 @@ test('it does not touch mail, and mail does not touch it', () => {
   ]);
 });
 
-test('words of others are one short line, and none of it is bigger than it has to be', () => {
+test('B6 words of others are one short line, nothing in them is hidden, and none of it is bigger than it has to be', () => {
   const s = new Scene();
   const big = 'x'.repeat(1_000_000);
   s.asked(

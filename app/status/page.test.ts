@@ -20,6 +20,7 @@ const HOSTILE = [
   '&lt;b&gt; &amp; <b>bold</b>',
   'javascript:window.pwned=1',
   '\u202egnp.exe\u2066 \u0007 \u001b[31m',
+  'ada\u200b',
   `$& $' $1 ${'long'.repeat(40)}`,
 ];
 
@@ -124,6 +125,11 @@ test('B6 hostile names and reasons are shown with nothing hidden and never run, 
     }
     const names = await page.locator('.card [data-slot="name"]').allTextContents();
     for (const [i, text] of HOSTILE.entries()) assert.ok(names.includes(`${displayName(text)} #${i}`), text);
+    const visible = await page.locator('.card [data-slot="reason"], [data-slot="causeText"]').allTextContents();
+    for (const text of ['ada\\u200b', '\\u202egnp.exe\\u2066 \\u0007 \\u001b[31m'])
+      assert.equal(visible.filter((shown) => shown.includes(text)).length, 2, `${text} as a reason and as a cause`);
+    const unseen = /(?!\n)\p{Cc}|\p{Cf}/u;
+    for (const text of [...names, ...visible]) assert.doesNotMatch(text, unseen);
     assert.equal(await page.locator('.cause .card').count(), 0);
     assert.equal(await page.locator('.cards img, .cards script, .cards i, .cards b, .causes script').count(), 0);
     if (javaScriptEnabled) assert.equal(await page.evaluate('window.pwned'), undefined);

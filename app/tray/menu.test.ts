@@ -163,7 +163,7 @@ describe('the menu', () => {
     ]);
   });
 
-  test('labels of others become one short plain line', () => {
+  test('B6 labels of others become one short plain line', () => {
     assert.deepEqual(
       rowsOf(
         snapshot([

@@ -67,6 +67,16 @@ async function open(t: TestContext, options: BrowserContextOptions = {}) {
   return { ...rig, context, complaints, tab: (url: string) => tabOf(context, url, complaints) };
 }
 
+/** Stores a message as an earlier version took it from anybody: from a name that is refused today. */
+function store(path: string, to: string, from: string, content: string): void {
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  const db = new DatabaseSync(path, { timeout: 5000 });
+  db.prepare('INSERT INTO inbox (persona, from_, urgent, created, content) VALUES (?, ?, 0, ?, ?)').run(
+    ...[to, from, Date.now(), content],
+  );
+  db.close();
+}
+
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 test('the link of the tray opens an inbox with its messages, is good once, and nothing of it stays in the address', async (t) => {
@@ -202,17 +212,21 @@ test('an agent that waits for a decision goes on when a person clicks an option;
   assert.deepEqual(complaints, []);
 });
 
-test('hostile text in every field is shown as it is, capped, and never runs, on both views', async (t) => {
+test('B6 hostile text in every field is shown with nothing hidden, capped, and never runs, on both views', async (t) => {
   const opened = await open(t);
   if (opened === null) return;
-  const { tray, send, link, tab, complaints } = opened;
+  const { home, tray, send, link, tab, complaints } = opened;
+  store(home.at('hivebar.sqlite'), 'victim', 'ada\u200b', 'from one who looks like ada');
   for (const text of HOSTILE) await send('victim', text, /\p{Cc}|\u202e/u.test(text) ? 'mallory' : text.slice(0, 60));
   await send('victim', `${'A'.repeat(100_000)}`);
   const names = HOSTILE.slice(0, 3).map((text) => text.slice(0, 60));
   for (const name of names) await send(name, 'to a hostile name').catch(() => {}); // where the hive refuses such a name
-  await tray.persona('victim', ({ unread }) => unread === HOSTILE.length + 1);
+  await tray.persona('victim', ({ unread }) => unread === HOSTILE.length + 2);
   const page = await tab(await link('victim'));
-  await page.locator('.mail-text').nth(HOSTILE.length).waitFor({ timeout: 5000 });
+  await page
+    .locator('.mail-text')
+    .nth(HOSTILE.length + 1)
+    .waitFor({ timeout: 5000 });
   const texts = await page.locator('.mail-text').allTextContents();
   assert.match(texts[0] ?? '', /^A{1200} … \(98800 more characters\)$/);
   await button(page, 'Show more').click();
@@ -224,6 +238,9 @@ test('hostile text in every field is shown as it is, capped, and never runs, on 
     }, text);
     assert.ok(texts.includes(shown), text);
   }
+  const senders = await page.locator('.mail-head b').allTextContents();
+  assert.ok(senders.includes('ada\\u200b') && !senders.includes('ada\u200b'), senders.join());
+  assert.match((await page.locator('#events li').allInnerTexts()).join('\n'), /Mail from ada\\u200b/);
   assert.equal(await page.locator('#view img, #view script, #view li svg').count(), 0);
   await page.locator('.back a').click();
   await page.locator('.card[data-id="victim"] .past').waitFor({ timeout: 5000 });
