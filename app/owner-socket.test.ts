@@ -30,3 +30,16 @@ test('F10 given a run directory whose socket would be too long a path, both side
   assert.equal(path, ownerSocketOf('linux', run, 1000));
   assert.notEqual(path, ownerSocketOf('linux', `${run}2`, 1000));
 });
+
+test('F10 given a path of just as many bytes as a socket may have, it stays in the run directory; one more does not', () => {
+  for (const [platform, most] of [
+    ['linux', 107],
+    ['darwin', 103],
+    ['freebsd', 103],
+  ] as const) {
+    const run = (bytes: number): string => `/${'é'.repeat(20)}/`.padEnd(bytes - 20 - '/hivebar.sock'.length, 'x');
+    const longest = ownerSocketOf(platform, run(most), 1000);
+    assert.deepEqual([longest, Buffer.byteLength(longest)], [`${run(most)}/hivebar.sock`, most], platform);
+    assert.match(ownerSocketOf(platform, run(most + 1), 1000), /^\/tmp\/hivebar-1000\//, platform);
+  }
+});

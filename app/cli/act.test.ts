@@ -11,6 +11,7 @@ let home: string;
 let server: Server;
 let asked: [string, unknown][];
 let nothingOpens = false;
+let opened = 'tmux';
 const LINK = 'http://127.0.0.1:7474/#once=c0de';
 before(async () => {
   home = mkdtempSync(join(tmpdir(), 'hivebar-act-'));
@@ -27,7 +28,8 @@ before(async () => {
       return response.end('{"error":{"message":"xdg-open ended with 3"}}');
     }
     if (params.persona !== undefined && params.persona !== 'ada') response.statusCode = 400;
-    return response.end(response.statusCode === 400 ? '{"error":{"message":"no such persona"}}' : '{"result":{}}');
+    if (response.statusCode === 400) return response.end('{"error":{"message":"no such persona"}}');
+    return response.end(JSON.stringify({ result: action === 'open' || action === 'page' ? { opened } : {} }));
   });
   await new Promise<void>((resolve) => server.listen(join(home, 'run', 'hivebar.sock'), resolve));
 });
@@ -38,6 +40,7 @@ after(async () => {
 beforeEach(() => {
   asked = [];
   nothingOpens = false;
+  opened = 'tmux';
 });
 
 const hivebar = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
@@ -62,6 +65,20 @@ describe('commands over the actions of the running program', () => {
       const { code, out, err } = await hivebar(line.split(' '));
       assert.deepEqual([code, err, asked], [0, '', [[action, params]]]);
       assert.match(out, /^.+\n$/);
+    });
+  }
+
+  for (const [line, is, says] of [
+    ['open', 'page', 'opened the status page'],
+    ['open ada', 'tmux', 'opened ada'],
+    ['open ada', 'terminal', 'opened ada'],
+    ['open ada', 'page', 'ada has no session: opened its page'],
+    ['open ada', 'none', 'the session of ada is just being opened'],
+    ['open ada --page', 'page', 'opened the page of ada'],
+  ] as const) {
+    test(`E6 hivebar ${line}, where the program has opened ${is}, says so`, async () => {
+      opened = is;
+      assert.deepEqual(await hivebar(line.split(' ')), { code: 0, out: `${says}\n`, err: '' });
     });
   }
 

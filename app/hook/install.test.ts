@@ -252,6 +252,7 @@ test('G9 a script whose Node or program is gone is mended; one of another copy t
   rmSync(r.home.at('old'));
   assert.equal(now.findGone(), r.home.at('old'));
   assert.equal(old.repair(), false, 'that of the program itself would be no better');
+  assert.equal(at('nowhere', 'e.cjs').repair(), false, 'nor would that of a program whose Node is gone');
   assert.equal(now.repair(), true);
   assert.deepEqual([now.findGone(), now.look('claude', 'user').script], [null, 'right']);
   writeFileSync(path, readFileSync(path, 'utf8').replace('form 2', 'form 1'));

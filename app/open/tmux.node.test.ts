@@ -115,7 +115,7 @@ test('a pane that is gone, a server that is gone, and a pane number of another s
   });
 });
 
-test('a click goes to the pane where the session lives; with no terminal there, a new one shows it', async (t) => {
+test('E6 a click goes to the pane where the session lives; with no terminal there, a new one shows it', async (t) => {
   if (noTmux(t)) return;
   using space = scratch();
   using inner = server(space, 'inner');
@@ -153,15 +153,15 @@ test('a click goes to the pane where the session lives; with no terminal there, 
   });
   const click = { opens: { is: 'persona', persona: 'ada' }, activationToken: null } as const;
   assert.deepEqual(inner.shown(), []);
-  await opener.open(click);
+  assert.equal(await opener.open(click), 'tmux');
   while (inner.shown().length === 0) await sleep(10);
   assert.deepEqual(inner.shown(), [`ada ${pane.pane}`], 'in a new terminal');
   inner.ask('select-window', '-t', 'ada:0');
-  await opener.open(click);
+  assert.equal(await opener.open(click), 'tmux');
   assert.deepEqual(inner.shown(), [`ada ${pane.pane}`], 'in the terminal that is there');
   inner.ask('kill-pane', '-t', pane.pane);
   while (lifeOf(session.runner, here) !== 'gone') await sleep(10);
-  await opener.open(click);
+  assert.equal(await opener.open(click), 'terminal');
   while (!existsSync(space.at('resumed'))) await sleep(10);
   assert.deepEqual(pages, []);
 });

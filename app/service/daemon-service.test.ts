@@ -39,8 +39,8 @@ function scene(os: NodeJS.Platform = 'linux', fails = 'never', env: Readonly<Rec
   };
   const daemon = { program, tenant: 'acme', identity: 'ada', project: '/p' };
   const at = (name: string): string => join(home, name);
-  const service = (node = program.node) =>
-    createDaemonService(needs, { ...daemon, program: { ...program, node } }, at('state/daemons/acme-ada'));
+  const service = (node = program.node, entry = program.entry) =>
+    createDaemonService(needs, { ...daemon, program: { ...program, node, entry } }, at('state/daemons/acme-ada'));
   const said = (): readonly string[] => (existsSync(calls) ? readFileSync(calls, 'utf8').split('\n').slice(0, -1) : []);
   return { service, said, at };
 }
@@ -69,6 +69,23 @@ test('systemd: written and started, old once node moved, paused, gone; linger is
     'systemctl --user daemon-reload',
     `systemctl --user reset-failed ${UNIT}.service`,
   ]);
+});
+
+test('G9 a unit that starts a Node that is gone is written anew and started; one that starts what is there is left', async () => {
+  const { service, said, at } = scene();
+  for (const name of ['old', 'new', 'hivebar.cjs']) writeFileSync(at(name), '');
+  const by = (node: string) => service(at(node), at('hivebar.cjs'));
+  assert.equal(await by('new').repair(), null, 'nothing is installed');
+  await by('old').install();
+  const before = said().length;
+  assert.equal(await by('new').repair(), null);
+  assert.equal(said().length, before);
+  rmSync(at('old'));
+  assert.partialDeepStrictEqual(await by('new').look(), { is: 'ours', gone: at('old') });
+  assert.equal(await by('new').repair(), at('old'));
+  assert.ok(readFileSync(at(FILE), 'utf8').includes(`"${at('new')}"`));
+  assert.equal(said().at(-1), `systemctl --user restart ${UNIT}.service`);
+  assert.partialDeepStrictEqual(await by('new').look(), { is: 'ours', isOld: false, gone: null });
 });
 
 test('launchd: in the session of this user, enabled again after a pause; not run on macOS', async () => {

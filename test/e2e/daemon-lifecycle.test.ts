@@ -156,8 +156,14 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     const ada = await the.daemon('ada');
     const { places } = ada;
     rmSync(places.runtime, { recursive: true });
-    const second = await the.home.spawn({ tenant: 'acme', identity: 'ada' }).ended();
-    assert.deepEqual([second.code, existsSync(places.socket)], [0, false], 'it runs already');
+    await using second = the.home.spawn({ tenant: 'acme', identity: 'ada' });
+    const end = { code: null as number | null };
+    void second.ended(30_000).then(
+      ({ code }) => (end.code = code),
+      () => {},
+    );
+    await until('the second has ended, or serves', () => end.code !== null || existsSync(places.socket));
+    assert.deepEqual([end.code, existsSync(places.socket)], [0, false], 'it runs already');
     const life = async (): Promise<unknown> => {
       const { stdout } = await the.hivebar('list', '--json');
       return (JSON.parse(stdout) as readonly { readonly life: string }[])[0]?.life;
@@ -208,7 +214,7 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     await goOn([bo]);
   });
 
-  test('a number that is written down wrong hits no stranger: it is said that the daemon is still there', {
+  test('G8 a number that is written down wrong hits no stranger: it is said that the daemon is still there', {
     timeout: 60_000,
   }, async () => {
     await using the = await scene();

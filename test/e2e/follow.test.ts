@@ -316,7 +316,7 @@ describe('commands', () => {
     assert.deepEqual(linesIn(home.at('noted')), ['ada:new:1', 'ada:x:1', 'ada:new:2']);
   });
 
-  test('D9: what takes too long is killed with all it started, and tried again', async () => {
+  test('E3 D9: what takes too long is killed with all it started, and tried again', async () => {
     using home = homeWith(1);
     const pids = home.at('pids');
     const script = 'sleep 600 & echo "$!" >>"$0"; wait';

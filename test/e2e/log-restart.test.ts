@@ -14,6 +14,27 @@ function beginAgain(hive: FakeHive): void {
   });
 }
 
+test('E3 given a position that belongs to another inbox, the log and the event say identity mismatch', async () => {
+  await using first = await fakeHive({ personas: ['ada'] });
+  await using second = await fakeHive({ personas: ['ada'] });
+  for (const hive of [first, second]) hive.deliver('ada');
+  using home = trayHome({ primary: { is: 'kijito', base: first.url }, pollSeconds: 1, holdSeconds: 1 });
+  const flags = ['--no-tray', '--no-notifications'];
+  {
+    await using tray = await home.start(flags);
+    await tray.persona('ada', ({ state, cursor }) => state === 'UP' && cursor === 1);
+    await tray.stop();
+  }
+  const other = JSON.stringify({ is: 'kijito', base: second.url });
+  assert.equal((await home.run(['config', 'set', 'primary', other])).code, 0);
+  await using tray = await home.start(flags);
+  await tray.persona('ada', ({ state }) => state === 'UP');
+  const words = /identity mismatch: its kept position belongs to another inbox/;
+  assert.match(tray.log.join('\n'), words);
+  const skipped = home.events('ada').filter(({ event }) => event === 'baseline_skipped');
+  assert.match(String(skipped.at(-1)?.reason), words);
+});
+
 describe('a hive whose ids begin again', { concurrency: 4 }, () => {
   for (const isRunning of [true, false]) {
     test(`F5 ${isRunning ? 'while the tray process runs' : 'while it is stopped'}: one alert, and each unread mail is told once`, async () => {

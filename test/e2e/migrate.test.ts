@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { skipUnless } from '../kit/desktop/index.ts';
@@ -225,6 +225,19 @@ describe('hivebar migrate --headless', () => {
     const tray = await home.run(['migrate']);
     assert.match(tray.stderr, /hive\.ada\.json\.lock is held: .*hivebar service uninstall --headless/);
     assert.equal(pictureOf(cache(home)), before);
+  });
+
+  test('E3 a position here of another inbox is an identity mismatch: it is named and left', async () => {
+    await using hive = await hiveOf(3);
+    using home = trayHome(null);
+    leaveState(cache(home), 'ada', hive.url, 2);
+    mkdirSync(home.at('headless'), { recursive: true, mode: 0o700 });
+    const here = leaveState(home.at('headless'), 'ada', 'http://127.0.0.9:1', 7);
+    const before = readFileSync(here, 'utf8');
+    const { code, stdout } = await home.run(['migrate', '--headless', '--', '--hive', hive.url]);
+    assert.equal(code, 3);
+    assert.ok(stdout.includes(`identity mismatch: ${here} belongs to another inbox; move it away first`), stdout);
+    assert.equal(readFileSync(here, 'utf8'), before);
   });
 
   test('refused while the headless watch runs; a file here that is not to be read is left, and named', async () => {

@@ -14,26 +14,32 @@ import { type Scratch, scratch } from '../kit/scratch.ts';
 const OLDEST = '24.15.0';
 const NEWEST = '26.12.1';
 const TOO_OLD = ['18.20.8', '24.14.1'];
+const { bin, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 describe('the package on other versions of Node', () => {
   let space: Scratch;
-  let entry = '';
+  let folder = '';
   before(async () => {
     space = scratch();
     mkdirSync(space.at('package'));
-    entry = process.env.HIVEBAR_TEST_PACKAGE ?? space.at('package/dist');
+    folder = process.env.HIVEBAR_TEST_PACKAGE ?? space.at('package/dist');
     if (process.env.HIVEBAR_TEST_PACKAGE === undefined) {
       copyFileSync(join(ROOT, 'package.json'), space.at('package/package.json'));
       symlinkSync(join(ROOT, 'node_modules'), space.at('package/node_modules'), 'junction');
-      await buildPackage(entry);
+      await buildPackage(folder);
     }
-    entry = join(entry, 'hivebar.cjs');
   });
   after(() => space[Symbol.dispose]());
 
+  const entryOf = (program: string): string => join(folder, `${program}.cjs`);
+
   async function run(node: string, home: string, ...args: string[]) {
+    return await runProgram('hivebar', node, home, args);
+  }
+
+  async function runProgram(program: string, node: string, home: string, args: readonly string[]) {
     const env = { PATH: process.env.PATH, HOME: home, HIVEBAR_HOME: join(home, 'hb') };
-    const ended = promisify(execFile)(node, [entry, ...args], { env, timeout: 60_000 });
+    const ended = promisify(execFile)(node, [entryOf(program), ...args], { env, timeout: 60_000 });
     return ended.then(
       ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
       (error) => ({ code: error.code, out: error.stdout, err: error.stderr }),
@@ -41,7 +47,6 @@ describe('the package on other versions of Node', () => {
   }
 
   test('the oldest version that is tried is the oldest that package.json allows', () => {
-    const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     assert.equal(engines.node, `>=${OLDEST.replace(/\.0$/, '')}`);
   });
 
@@ -50,12 +55,12 @@ describe('the package on other versions of Node', () => {
       const node = otherNode(version);
       if (needs(t, node === null ? `Node ${version} is not to be had from the registry` : null) || node === null)
         return;
-      const { code, out, err } = await run(node, space.dir, 'run');
-      assert.deepEqual([code, out], [1, '']);
-      assert.match(
-        err,
-        new RegExp(`^hivebar: needs Node 24\\.15 or newer, and this is Node ${version} \\(.*\\): .*\\n$`),
-      );
+      const says = new RegExp(`^hivebar: needs Node 24\\.15 or newer, and this is Node ${version} \\(.*\\): .*\\n$`);
+      for (const program of Object.keys(bin)) {
+        const { code, out, err } = await runProgram(program, node, space.dir, ['--version']);
+        assert.deepEqual([code, out], [1, ''], program);
+        assert.match(err, says, program);
+      }
     });
   }
 
@@ -68,7 +73,7 @@ describe('the package on other versions of Node', () => {
       mkdirSync(home);
       const sent = await run(node, home, 'send', '--to', 'ada', '--from', 'me', 'hello');
       assert.deepEqual(sent, { code: 0, out: 'sent 1 to ada\n', err: '' });
-      const tray = execFile(node, [entry, 'run', '--no-tray', '--no-notifications', '--port', '0'], {
+      const tray = execFile(node, [entryOf('hivebar'), 'run', '--no-tray', '--no-notifications', '--port', '0'], {
         env: { PATH: process.env.PATH, HOME: home, HIVEBAR_HOME: join(home, 'hb') },
       });
       const ended = new Promise((resolve) => tray.once('close', (code) => resolve(code)));

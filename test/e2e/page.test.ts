@@ -79,7 +79,7 @@ function store(path: string, to: string, from: string, content: string): void {
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-test('the link of the tray opens an inbox with its messages, is good once, and nothing of it stays in the address', async (t) => {
+test('E6 the link of the tray opens an inbox with its messages, is good once, and nothing of it stays in the address', async (t) => {
   const opened = await open(t);
   if (opened === null) return;
   const { tray, send, link, tab, complaints } = opened;

@@ -112,6 +112,26 @@ describe('hivebar service --headless', () => {
     assert.equal(existsSync(join(home.home, UNIT)), false);
   });
 
+  test('G10 given a unit whose Node is gone, both looks at the service say so and end with 1', async () => {
+    using home = trayHome();
+    const env = withSystemd(home);
+    const install = ['service', 'install', '--headless'];
+    assert.equal((await home.run(install, { env })).code, 0);
+    const unit = join(home.home, UNIT);
+    const right = readFileSync(unit, 'utf8');
+    writeFileSync(unit, right.replace(process.execPath, '/gone/bin/node'));
+    for (const look of [
+      ['service', 'status', '--headless'],
+      ['service', 'status'],
+    ]) {
+      const { code, stdout } = await home.run(look, { env });
+      assert.equal(code, 1, stdout);
+      assert.match(stdout, /kijito-inbox-monitor\.service is there, which starts \/gone\/bin\/node/);
+    }
+    assert.equal((await home.run(install, { env })).code, 0);
+    assert.equal((await home.run(['service', 'status', '--headless'], { env })).code, 0);
+  });
+
   test('the monitor that was there is stopped and taken over first', async () => {
     using home = trayHome(null);
     const env = withSystemd(home);

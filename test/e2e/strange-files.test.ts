@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   mkdirSync,
@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runCli } from '../kit/process.ts';
 import { programEntry } from '../kit/program.ts';
 import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
@@ -109,6 +110,7 @@ describe('the owner socket', () => {
     ['an empty file', (path: string) => writeFileSync(path, '')],
     ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
     ['a dangling link', (path: string) => symlinkSync('/nowhere/at/all', path)],
+    ['a link to itself', (path: string) => symlinkSync('hivebar.sock', path)],
     ['a folder', (path: string) => mkdirSync(path)],
   ] as const) {
     test(`F10 given ${what} in its place, the program starts, moves it aside and says so`, async () => {
@@ -221,6 +223,30 @@ describe('homes that cannot be written', () => {
     assert.equal(code, 0);
     assert.match(stdout, /^\//, 'absolute');
     assert.doesNotMatch(stdout, new RegExp(`^${process.cwd()}/`));
+  });
+});
+
+describe('a user whom the system does not know', () => {
+  test('F10 given no home at all, state goes nowhere and it is said what to set', async (t) => {
+    if (needs(t, process.getuid?.() === 0 ? null : 'only root can become a user without a home')) return;
+    const wrap = ['setpriv', '--reuid=54321', '--clear-groups', '--'];
+    const [become = '', ...as] = wrap;
+    const isRun = spawnSync(become, [...as, process.execPath, '--check', programEntry('hivebar')]).status === 0;
+    if (needs(t, isRun ? null : 'other users cannot read this checkout, or setpriv is missing')) return;
+    using home = trayHome();
+    const folder = join(home.home, 'here');
+    mkdirSync(folder);
+    for (const path of [join(home.home, '..'), home.home, folder]) chmodSync(path, 0o777);
+    const env = { ...home.env, HOME: '', HIVEBAR_HOME: '', XDG_CACHE_HOME: '' };
+    for (const args of [
+      ['config', 'path'],
+      ['send', '--to', 'ada', '--from', 'me', 'hello'],
+    ]) {
+      const { code, stderr } = await runCli(args, { env, wrap, cwd: folder });
+      assert.notEqual(code, 0, args.join(' '));
+      assert.match(stderr, /^hivebar \w+: there is no home directory .*: set HOME or HIVEBAR_HOME to an absolute path/);
+    }
+    assert.deepEqual(readdirSync(folder), []);
   });
 });
 
