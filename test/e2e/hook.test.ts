@@ -112,6 +112,20 @@ describe('one agent and its hooks', () => {
     assert.match(contextOf(await stop('c', { AI_AGENT: 'claude-code_2-1-332_harness' })), held);
   });
 
+  test('C10 what is shown begins with the short sentence for a person, at a prompt and at a Stop, and no tag of ours is around it', async () => {
+    using m = hookMachine();
+    await push(m, 'hello');
+    const prompt = contextOf(await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA));
+    assert.match(prompt, /^Hivebar: 1 item for "ada"\.\n/);
+    await push(m, 'urgent', '--priority', '1');
+    const stop = reasonOf(await m.hook('Stop', { stop_hook_active: false, last_assistant_message: 'a' }, ADA));
+    assert.match(stop, /^Before you stop, see to what came in\.\nHivebar: 1 item for "ada"\.\n/);
+    for (const text of [prompt, stop]) {
+      assert.doesNotMatch(text, /system-reminder/);
+      assert.ok(text.endsWith('</item>'), text);
+    }
+  });
+
   test('a decision that was answered is used up by the Stop that happens, not by one that mail puts off', async () => {
     using m = hookMachine();
     await holdAda(m);
