@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { commandLine } from '../../test/kit/command-line.ts';
+import { newItem } from '../../test/kit/new-item.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 
 type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
@@ -117,6 +119,29 @@ describe('inbox push', () => {
     assert.deepEqual(await push('bo'), [0, 2, 'bo', true]);
     assert.deepEqual(await push('ada'), [3, 1, 'ada', false]);
     assert.equal((await items('bo', '--pending')).length, 1);
+  });
+
+  test('A6 given one key in a push and in the queue files of two personas, the rule is the same: each persona has it once', async () => {
+    using home = scratch();
+    const { run, good, items, announce } = at(home.dir);
+    await announce('ada', 's1');
+    await announce('bo', 's2');
+    await good(['push', '--to', 'ada', '--dedup-key', 'k', 'pushed']);
+    {
+      using db = openDatabase(home.at('hivebar.sqlite'));
+      const over = { to: { is: 'persona', name: 'bo' }, dedupKey: 'over', created: 1, expires: 2 } as const;
+      openItems({ db, clock: realClock }).push([newItem({ ...over, content: 'seen by nobody' })]);
+    }
+    mkdirSync(home.at('inject-queue'), { mode: 0o700 });
+    for (const id of ['s1', 's2']) {
+      const lines = ['k', 'over'].map((key) => `${JSON.stringify({ content: `queued ${key}`, dedup_key: key })}\n`);
+      home.write(`inject-queue/${id}.jsonl`, lines.join(''));
+    }
+    // A drain clears away what expired, behind its own queue: bo's comes first, while the item is there.
+    for (const persona of ['bo', 'ada']) assert.equal((await run(['drain', persona])).code, 0);
+    const contents = async (persona: string) => (await items(persona)).map(({ content }) => content).sort();
+    assert.deepEqual(await contents('ada'), ['pushed', 'queued over']);
+    assert.deepEqual(await contents('bo'), ['queued k', 'queued over'], 'what expired blocked nothing, and is gone');
   });
 
   test('inbox-gates 8.5: two different texts of one source in the same millisecond are two items', async () => {
