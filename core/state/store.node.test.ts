@@ -119,6 +119,31 @@ describe('a store that is damaged', () => {
     assert.match(String(readStoreReport(path)?.problem), /text of its tables/);
   });
 
+  test('A3 given a damaged entry of an index, the start finds it, and every row is there', () => {
+    const path = store(200, 150);
+    let page = 0;
+    {
+      using db = openStore(path);
+      const index = db.prepare<{ rootpage: number }>("SELECT rootpage FROM sqlite_master WHERE name = 'by_persona'");
+      page = index.get()?.rootpage ?? 0;
+    }
+    const bytes = readFileSync(path);
+    const at = bytes.indexOf('ada', (page - 1) * 4096 + 2048);
+    assert.ok(page > 0 && at > 0 && at < page * 4096, 'the index has one page');
+    bytes.write('eve', at);
+    writeFileSync(path, bytes);
+    {
+      using db = openStore(path);
+      assert.equal(db.prepare<{ quick_check: string }>('PRAGMA quick_check').get()?.quick_check, 'ok');
+    }
+    using db = openStore(path, { checks: true });
+    assert.match(String(readStoreReport(path)?.problem), /by_persona/);
+    const found = db
+      .prepare<{ seq: number }>("SELECT seq FROM inbox INDEXED BY by_persona WHERE persona = 'ada'")
+      .all();
+    assert.equal(found.length, 200);
+  });
+
   test('A3 given no copy, what can be read is recovered', () => {
     const path = store(300, 0);
     const bytes = readFileSync(path);

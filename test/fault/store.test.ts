@@ -116,6 +116,17 @@ const flipBit: Harm = (folder, _, random) => {
   writeFileSync(path, bytes);
   return `a bit of byte ${at} of ${name}`;
 };
+/** One that changes what somebody said, which no structure of the file shows. */
+const flipText: Harm = (folder, _, random) => {
+  const path = join(folder, 'hivebar.sqlite');
+  const bytes = readFileSync(path);
+  const places: number[] = [];
+  for (let at = bytes.indexOf('message '); at !== -1; at = bytes.indexOf('message ', at + 1)) places.push(at);
+  const at = (places[random(places.length)] ?? 0) + random('message 1'.length);
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << random(8));
+  writeFileSync(path, bytes);
+  return `a bit of the text at byte ${at} of hivebar.sqlite`;
+};
 const overwrite: Harm = (folder, _, random) => {
   const name = FILES[random(FILES.length)] as string;
   const path = join(folder, name);
@@ -159,6 +170,8 @@ const HARMS: readonly Harm[] = [
   flipBit,
   flipBit,
   flipBit,
+  flipText,
+  flipText,
   overwrite,
   overwrite,
   cut,
@@ -239,5 +252,6 @@ test(`A1 A3 A4 given damage at ${PLACES} seeded places, each message is whole, r
     rmSync(folder, { recursive: true, force: true });
   }
   console.log(JSON.stringify(tally));
+  assert.ok(tally.placeholder > 0, `some of these changed a text: ${JSON.stringify(tally)}`);
   assert.ok(tally.whole > PLACES * MESSAGES * 0.8, `most are whole: ${JSON.stringify(tally)}`);
 });
