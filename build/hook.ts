@@ -9,8 +9,10 @@ const CODE = 'hook-now';
 /**
  * `hivebar hook` in files of CommonJS: `hook.cjs`, which finds the code and what was compiled of it, and the code. An agent waits for it at each step of its work, so it is written for its start: names are short, and a part of Node is
  * loaded when something of it is first called.
+ *
+ * @param first what `hook.cjs` does before anything else
  */
-export async function buildHook(common: BuildOptions, out: string): Promise<void> {
+export async function buildHook(common: BuildOptions, out: string, first: string): Promise<void> {
   const options: BuildOptions = {
     ...common,
     outdir: out,
@@ -32,6 +34,8 @@ export async function buildHook(common: BuildOptions, out: string): Promise<void
     hash.update(await readFile(join(out, `${name}.cjs`)));
   await build({
     ...options,
+    target: 'node18', // an old Node parses the whole file before it runs the first line, which says what is needed
+    banner: { js: first },
     define: { ...options.define, HOOK_CODE: JSON.stringify(hash.digest('hex').slice(0, 16)) },
     entryPoints: [{ in: join(CLI, 'hook-packed.node.ts'), out: 'hook' }],
   });

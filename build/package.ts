@@ -28,8 +28,9 @@ const COMMON: BuildOptions = {
 /** The oldest Node that the package runs on, as package.json says it. Older ones have another `node:sqlite`. */
 const OLDEST_NODE = manifest.engines.node.replace('>=', '');
 
-/** Before anything else, in words that any Node parses. */
-const NODE_CHECK = `(function(){var n=process.versions.node,h=n.split('.'),w='${OLDEST_NODE}'.split('.');if(+h[0]>+w[0]||(+h[0]===+w[0]&&+h[1]>=+w[1]))return;process.stderr.write('hivebar: needs Node ${OLDEST_NODE} or newer, and this is Node '+n+' ('+process.execPath+'): install a newer Node and start it with that\\n');process.exit(1)})();`;
+/** Before anything else, in words that any Node parses. A hook that fails is no reason to hold its agent. */
+const checkNode = (name: string, exit: 0 | 1): string =>
+  `(function(){var n=process.versions.node,h=n.split('.'),w='${OLDEST_NODE}'.split('.');if(+h[0]>+w[0]||(+h[0]===+w[0]&&+h[1]>=+w[1]))return;process.stderr.write('${name}: needs Node ${OLDEST_NODE} or newer, and this is Node '+n+' ('+process.execPath+'): install a newer Node and start it with that\\n');process.exit(${exit})})();`;
 
 /**
  * Every compiled file stands beside `assets/` and `page/` in `out`, which is emptied first. A program is one file with
@@ -48,13 +49,13 @@ export async function buildPackage(out: string): Promise<void> {
     format: 'cjs',
     // An old Node parses the whole file before it runs the first line, which says what is needed.
     target: 'node18',
-    banner: { js: NODE_CHECK },
+    banner: { js: checkNode('hivebar', 1) },
     define: { 'import.meta.dirname': '__dirname' },
     plugins: [APART],
   });
   const entryPoints = [command('full'), { in: join(APP, 'compose', 'early.node.ts'), out: 'early' }];
   await build({ ...COMMON, entryPoints, outdir: out, splitting: true });
-  await buildHook(COMMON, out);
+  await buildHook(COMMON, out, checkNode('hivebar hook', 0));
   for (const name of PROGRAMS) chmodSync(join(out, compiled(name)), 0o755);
   cpSync(join(ROOT, 'assets'), join(out, 'assets'), { recursive: true, filter: isShipped });
   await buildPage(join(out, 'page'));

@@ -81,11 +81,16 @@ test('G6 the script for cmd finds Node as the other one does, doubles percent si
   assert.ok(lines.includes('set "NODE=C:\\Program Files\\nodejs\\node.exe"'));
   assert.ok(lines.includes('if not exist "%NODE%" set "NODE=C:\\npm\\node.exe"'));
   assert.ok(lines.includes('if not exist "%NODE%" for %%N in (node.exe) do set "NODE=%%~$PATH:N"'));
+  const isNew = lines.findIndex((line) => line.startsWith('"%NODE%" -e "var n = process.versions.node'));
+  assert.ok(isNew > lines.indexOf('if exist "%NODE%" goto known') && isNew < lines.indexOf(':known'));
+  assert.match(lines[isNew] ?? '', /^"%NODE%" -e "[^"%]*" <nul >nul 2>nul$/);
+  assert.equal(lines[isNew + 1], 'if errorlevel 1 goto gone');
   assert.ok(lines.includes('if "%HIVEBAR_HOME%"=="" set "HIVEBAR_HOME=C:\\Users\\100%% ada\\hivebar"'));
   assert.ok(lines.includes('"%NODE%" "%ENTRY%" hook --harness %~1 --event %~2 --persona "%~3"'));
   assert.equal(lines.filter((line) => line.startsWith('chcp')).length, 0);
   assert.ok(cmdScriptText({ ...FACTS, entry: 'C:\\Jörg\\hook.cjs' }).includes('chcp 65001 >nul'));
-  for (const [at, line] of lines.entries()) if (line.startsWith(':')) assert.match(lines[at - 1] ?? '', /^exit \/b 0$/);
+  for (const [at, line] of lines.entries())
+    if (line.startsWith(':')) assert.match(lines[at - 1] ?? '', /^exit \/b 0$|^goto /);
   assert.throws(() => cmdScriptText({ ...FACTS, node: 'C:\\a"b' }), RangeError);
 });
 

@@ -1,4 +1,5 @@
 import { Fault } from '../../core/model/index.ts';
+import { IS_NEW_NODE } from './is-new-node.ts';
 import type { ScriptFacts } from './script.ts';
 
 /** What is put behind the path of the script for the shell, for a harness that runs hooks by cmd. */
@@ -21,17 +22,22 @@ export function cmdScriptText({ node, otherNodes, entry, state, leads }: ScriptF
     ...(isAscii ? [] : ['chcp 65001 >nul']),
     set('NODE', node),
     set('ENTRY', entry),
+    'if exist "%NODE%" goto known',
     ...otherNodes.map((path) => `if not exist "%NODE%" ${set('NODE', path)}`),
     'if not exist "%NODE%" for %%N in (node.exe) do set "NODE=%%~$PATH:N"',
     'if "%NODE%"=="" goto gone',
     'if not exist "%NODE%" goto gone',
+    `"%NODE%" -e "${IS_NEW_NODE}" <nul >nul 2>nul`,
+    'if errorlevel 1 goto gone',
+    'goto known',
+    ':known',
     'if not exist "%ENTRY%" goto gone',
     // Another value leads to another Hivebar, which is asked.
     ...Object.entries(leads)
       .filter(([, value]) => value !== '')
       .map(([name, value]) => `if "%${name}%"=="" ${set(name, value)}`),
-    'if not "%~3"=="" if /i not "%~1"=="codex" if "%HIVEBAR_PERSONA%"=="" set "HIVEBAR_PERSONA=%~3"',
-    'if not "%~3"=="" if /i "%~1"=="codex" goto named',
+    'if /i not "%~1"=="codex" if not "%~3"=="" if "%HIVEBAR_PERSONA%"=="" set "HIVEBAR_PERSONA=%~3"',
+    'if /i "%~1"=="codex" if not "%~3"=="" goto named',
     '"%NODE%" "%ENTRY%" hook --harness %~1 --event %~2',
     'exit /b 0',
     ':named',

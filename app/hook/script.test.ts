@@ -190,6 +190,19 @@ for (const shell of SHELLS) {
     };
     assert.match(runs(), /^ASKED \S*entry o'f \$it\.cjs hook --harness claude --event SessionStart/);
     rmSync(h.state.at('node'));
+    for (const [version, isTaken] of [
+      ['20.20.2', false],
+      ['24.14.1', false],
+      ['24.15.0', true],
+      ['26.0.0', true],
+    ] as const) {
+      program('bin/node', 'ON PATH');
+      // As a Node of that version: what it is asked with -e it answers by the real one.
+      const real = `'${process.execPath}' -e "Object.defineProperty(process.versions, 'node', { value: '${version}' }); $2"`;
+      h.state.write('bin/node', `#!/bin/sh\nif [ "$1" = -e ]; then\n  exec ${real}\nfi\necho "ON PATH $*"\n`);
+      const said = runs({ PATH: h.state.at('bin') });
+      assert.match(said, isTaken ? /^ON PATH / : /^\{"systemMessage":/, version);
+    }
     program('bin/node', 'ON PATH');
     program('bin/hivebar', 'HIVEBAR');
     const PATH = h.state.at('bin');

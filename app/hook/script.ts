@@ -1,3 +1,4 @@
+import { IS_NEW_NODE } from './is-new-node.ts';
 import { PROBE } from './probe.ts';
 import { STAMP_HEAD } from './stamp-text.ts';
 
@@ -28,7 +29,7 @@ const PLAIN = 'abcdefghijklmnopqrstuvwxyz0123456789._-';
  * this persona at this moment, it notes the moment in `run/activity/<stem>`, leaves what the harness writes to a `cat` behind it and
  * ends with 0; in every other case it becomes the program, with stdin as it came. Whatever breaks ends with 0.
  *
- * A Node that is gone (an upgrade took it away) is looked for beside the package and on PATH, a program that is gone on
+ * A Node that is gone (an upgrade took it away) is looked for beside the package and on PATH, where one that is too old is none; a program that is gone on
  * PATH. When none is found, the person is told at the start of a session, and a strict gate whose file says that it is
  * open holds: the script cannot judge a gate, and a gate that cannot be judged holds.
  *
@@ -97,12 +98,17 @@ drain() {
   /bin/cat <&3 >/dev/null 2>&1 &
 }
 
+# A Node that is too old would run nothing of Hivebar, and say nothing.
+is_new() {
+  "$1" -e '${IS_NEW_NODE}' </dev/null >/dev/null 2>&1
+}
+
 # The Node of the install, else one of the package, else the one on PATH.
 find_node() {
   [ ! -x "$node" ] || return 0
   for node in@NODES@ "$(command -v node)"; do
     case $node in
-      /* | ?:*) if [ -f "$node" ] && [ -x "$node" ]; then return 0; fi ;;
+      /* | ?:*) if [ -f "$node" ] && [ -x "$node" ] && is_new "$node"; then return 0; fi ;;
     esac
   done
   return 1

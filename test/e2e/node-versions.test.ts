@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { OLDEST_NODE } from '../../app/oldest-node.ts';
 import { buildPackage } from '../../build/package.ts';
 import { ROOT } from '../house/source-file.ts';
 import { otherNode } from '../kit/other-node.ts';
@@ -47,6 +48,7 @@ describe('the package on other versions of Node', () => {
   }
 
   test('the oldest version that is tried is the oldest that package.json allows', () => {
+    assert.equal(OLDEST_NODE.join('.'), OLDEST.replace(/\.0$/, ''));
     assert.equal(engines.node, `>=${OLDEST.replace(/\.0$/, '')}`);
   });
 
@@ -56,6 +58,9 @@ describe('the package on other versions of Node', () => {
       if (needs(t, node === null ? `Node ${version} is not to be had from the registry` : null) || node === null)
         return;
       const says = new RegExp(`^hivebar: needs Node 24\\.15 or newer, and this is Node ${version} \\(.*\\): .*\\n$`);
+      const hook = await runProgram('hook', node, space.dir, ['hook', '--harness', 'claude', '--event', 'Stop']);
+      assert.deepEqual([hook.code, hook.out], [0, '']);
+      assert.match(hook.err.replace(/^hivebar hook:/, 'hivebar:'), says);
       for (const program of Object.keys(bin)) {
         const { code, out, err } = await runProgram(program, node, space.dir, ['--version']);
         assert.deepEqual([code, out], [1, ''], program);

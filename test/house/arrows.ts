@@ -11,6 +11,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['core/watch', 'core/hooks', 'core/alarms'],
   [
     'app/assets.node.ts',
+    'app/oldest-node.ts',
     'app/owner-socket.ts',
     'app/printable.ts',
     'app/programs.node.ts',
@@ -45,6 +46,7 @@ const OPEN: readonly string[] = [
   'app/compose',
   'app/cli/daemon',
   'app/assets.node.ts',
+  'app/oldest-node.ts',
   'app/owner-socket.ts',
   'app/printable.ts',
   'app/programs.node.ts',

@@ -22,7 +22,9 @@ export function silencedOf(flags: AlarmFlags, warnings: string[]): WatchPlan['si
   if (!flags.evidenceAlerts) silenced.add('evidence-lost');
   if (!flags.unreadAlerts) silenced.add('unread-not-shown');
   if (silenced.size > 0 && flags.delivery === 'at-most-once')
-    warnings.push('--no-gap-alerts, --no-evidence-alerts and --no-unread-alerts only concern --delivery at-least-once');
+    warnings.push(
+      '--no-gap-alerts, --no-evidence-alerts and --no-unread-alerts are ignored without --delivery at-least-once',
+    );
   return silenced;
 }
 
@@ -33,7 +35,7 @@ export function hiveAlarmsOf(
 ): WatchPlan['hiveAlarms'] {
   if ((!stranded || !urgent) && (delivery === 'at-most-once' || !isAll))
     warnings.push(
-      '--no-stranded-alerts and --no-urgent-alerts only concern --delivery at-least-once with every persona watched',
+      '--no-stranded-alerts and --no-urgent-alerts are ignored without --delivery at-least-once and every persona watched',
     );
   return { stranded, urgent };
 }

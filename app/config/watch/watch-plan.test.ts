@@ -197,23 +197,23 @@ describe('a wrong command line is refused with the flag, its value, and what wou
   }
 });
 
-describe('what does nothing is warned of and changes nothing', () => {
+describe('E3 what is ignored is warned of in that word and changes nothing', () => {
   const cases: readonly (readonly [args: readonly string[], warning: RegExp, change: Partial<WatchPlan>])[] = [
-    [['--wait', '5', '--no-fast-path'], /--wait does nothing with --no-fast-path/, { waitSeconds: 5, fastPath: false }],
-    [['--no-gap-alerts'], /only concern --delivery at-least-once/, { silenced: new Set(['gap']) }],
+    [['--wait', '5', '--no-fast-path'], /--wait is ignored with --no-fast-path/, { waitSeconds: 5, fastPath: false }],
+    [['--no-gap-alerts'], /are ignored without --delivery at-least-once/, { silenced: new Set(['gap']) }],
     [
       ['--no-stranded-alerts'],
-      /--no-stranded-alerts.* only concern --delivery at-least-once/,
+      /--no-stranded-alerts.* are ignored without --delivery at-least-once/,
       { hiveAlarms: { stranded: false, urgent: true } },
     ],
     [['--exec', 'true'], /--exec is ignored without --emit exec-per-event/, {}],
     [
       ['--emit', 'exec-per-event', '--exec', 'true', '--events-file', 'e'],
-      /--events-file.* do nothing with --emit exec-per-event/,
+      /--events-file.* are ignored with --emit exec-per-event/,
       { emit: { is: 'exec', command: 'true' } },
     ],
-    [['--allow-loopback'], /--allow-loopback.* only concern --url/, {}],
-    [['--allow-private'], /--allow-private only concern --url/, {}],
+    [['--allow-loopback'], /--allow-loopback.* are ignored without --url/, {}],
+    [['--allow-private'], /--allow-private are ignored without --url/, {}],
   ];
   for (const [args, warning, change] of cases) {
     test(args.join(' '), () => {

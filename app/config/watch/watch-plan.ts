@@ -247,7 +247,7 @@ function targetsOf(flags: Flags, warnings: string[]): WatchPlan['targets'] {
     return { is: 'url', url: flags.url, allowLoopback, allowPrivate };
   }
   if (flags.allowLoopback || flags.allowPrivate)
-    warnings.push('--allow-loopback and --allow-private only concern --url');
+    warnings.push('--allow-loopback and --allow-private are ignored without --url');
   if (flags.allPersonas && asked)
     throw new UsageError('--all-personas: leave out --persona and --personas, or leave this out');
   return asked ? { is: 'some', personas: uniqueNames(named) } : { is: 'all' };
@@ -273,7 +273,7 @@ function emitOf(flags: Flags, warnings: string[]): WatchPlan['emit'] {
     if (flags.exec === undefined || flags.exec.trim() === '')
       throw new UsageError('--emit exec-per-event: needs --exec COMMAND');
     if (file !== null || template !== null)
-      warnings.push('--events-file and --events-file-template do nothing with --emit exec-per-event');
+      warnings.push('--events-file and --events-file-template are ignored with --emit exec-per-event');
     return { is: 'exec', command: flags.exec };
   }
   if (flags.exec !== undefined) warnings.push('--exec is ignored without --emit exec-per-event');
@@ -283,9 +283,8 @@ function emitOf(flags: Flags, warnings: string[]): WatchPlan['emit'] {
 
 function waitOf(flags: Flags, warnings: string[]): number {
   if (flags.wait === undefined) return flags.delivery === 'at-least-once' ? 50 : 0;
-  if (flags.wait > 0 && flags.url !== undefined)
-    warnings.push('--wait does nothing with --url: it has no pending list');
-  else if (flags.wait > 0 && !flags.fastPath) warnings.push('--wait does nothing with --no-fast-path');
+  if (flags.wait > 0 && flags.url !== undefined) warnings.push('--wait is ignored with --url: it has no pending list');
+  else if (flags.wait > 0 && !flags.fastPath) warnings.push('--wait is ignored with --no-fast-path');
   return flags.wait;
 }
 
