@@ -64,6 +64,26 @@ describe('hivebar doctor, where Hivebar does not run', () => {
     assert.deepEqual(readFileSync(path), bytes);
   });
 
+  test('A4 given a damaged entry of an index, doctor says so', async () => {
+    using home = trayHome();
+    await home.run(['demo']);
+    const path = home.at('hivebar.sqlite');
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+    const db = new DatabaseSync(path);
+    const index = db.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'inbox_pending'").get();
+    const name = String(db.prepare('SELECT persona FROM inbox WHERE read_at IS NULL').get()?.persona);
+    db.close();
+    const bytes = readFileSync(path);
+    const start = (Number(index?.rootpage) - 1) * 4096;
+    const at = bytes.indexOf(name, start + 100);
+    assert.ok(at > start && at < start + 4096, `${name} is in the index`);
+    bytes.write('~'.repeat(name.length), at);
+    writeFileSync(path, bytes, { mode: 0o600 });
+    const { code, of } = await doctor(home);
+    assert.deepEqual([code, of('database').is], [1, 'fail']);
+    assert.match(of('database').seen, /inbox_pending/);
+  });
+
   test('S10: the file of a dead Hivebar, of a pid that others have now, and garbage are told apart', async () => {
     using home = trayHome();
     mkdirSync(home.at('run'), { mode: 0o700 });

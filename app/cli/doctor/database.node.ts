@@ -24,7 +24,7 @@ const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
 const [hive = null] = rows('SELECT count(*) AS personas, coalesce(sum(unread), 0) AS unread, (SELECT count(*) FROM inbox) AS messages FROM personas');
 const watches = rows('SELECT persona, (SELECT event_id FROM outbox WHERE seq = (SELECT max(seq) FROM outbox WHERE persona = watches.persona)) AS newest FROM watches');
 say({ hive, watches });
-say(db.prepare('PRAGMA quick_check(3)').all().map((row) => row.quick_check).filter((text) => text !== 'ok'));
+say(db.prepare('PRAGMA integrity_check(3)').all().map((row) => row.integrity_check).filter((text) => text !== 'ok'));
 `;
 
 const CHECK_MS = 2500;
