@@ -47,7 +47,7 @@ export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: A
   const { persona, follower, path, hand, rules, once, clock, log } = needs;
   const most = Math.min(hand.atOnce, once ?? hand.atOnce);
   const ahead = Math.max(most, hand.readsAhead ?? 0);
-  const say = sayer(log);
+  const say = sayer(log, once === null ? TRIED_AGAIN : LEFT_FOR_NEXT);
   let waiting: Item[] = [];
   /** Read, waking nobody, with nothing waiting before it. */
   let passed: FollowedLine | null = null;
@@ -150,13 +150,17 @@ export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: A
   }
 }
 
+const TRIED_AGAIN = 'it is tried again, and nothing behind it is handed over before';
+/** Whoever is called for one turn ends, so it promises nothing. */
+const LEFT_FOR_NEXT = 'it was not handed over, nor what is behind it: run hivebar follow again';
+
 /** Says a trouble once, and once that it is over (trap 9). */
-function sayer(log: Log) {
+function sayer(log: Log, whatFollows: string) {
   let failing = false;
   let unsaved = false;
   return {
     failed(why: string): void {
-      if (!failing) log.warn(`${why}; it is tried again, and nothing behind it is handed over before`);
+      if (!failing) log.warn(`${why}; ${whatFollows}`);
       failing = true;
     },
     over(): void {

@@ -283,6 +283,17 @@ describe('commands', () => {
     assert.equal(cli.stderr.match(/handed over again/g)?.length, 1);
   });
 
+  test('B11 given a command that fails, who follows on says that it is tried again, and who ends after one turn does not', async () => {
+    using home = homeWith(2);
+    const command = ['--harness', 'exec', '--', process.execPath, '-e', 'process.exit(3)'];
+    const turn = await home.run(['follow', 'ada', '--once', '--timeout', '0', ...command]);
+    assert.equal(turn.code, 1);
+    assert.match(turn.stderr, /exit 3 for ada:new:1; it was not handed over, .*: run hivebar follow again/);
+    assert.doesNotMatch(turn.stderr, /tried again|by itself/);
+    await using cli = follow(home, command);
+    await cli.says(/exit 3 for ada:new:1; it is tried again/);
+  });
+
   test('D12: a token is not inherited; the event is in the environment and on stdin, and no shell sees it', async () => {
     using home = homeWith(0);
     put(home, mail(1, { content: '$(touch pwned) `id`' }));
