@@ -186,6 +186,19 @@ describe('a store that is damaged', () => {
     assert.equal(statSync(copyPathOf(path)).mode & 0o777, 0o600);
   });
 
+  test('A3 given damage that a copy would pass over, the last good copy stays', () => {
+    const path = store(300, 200);
+    const before = readFileSync(copyPathOf(path));
+    const bytes = readFileSync(path);
+    let leaf = 4096;
+    while (leaf < bytes.length && bytes[leaf] !== 0x0d) leaf += 4096; // rows of a table
+    bytes[leaf + 7] = (bytes[leaf + 7] ?? 0) + 1; // how many bytes are free between them
+    writeFileSync(path, bytes);
+    using db = openStore(path);
+    assert.throws(() => copyStore(db), /is damaged: .*ragmentation/s);
+    assert.ok(readFileSync(copyPathOf(path)).equals(before));
+  });
+
   test('A3 given a file that was replaced while it is open, nothing is written where nobody would find it', () => {
     const path = store(10, 5);
     using db = openStore(path);
