@@ -3,12 +3,14 @@ import { lstatSync, rmSync } from 'node:fs';
 import type { Fact } from '../../core/board/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { type Clock, type Log, realFiles } from '../../core/ports/index.ts';
-import { COPIED_HERE_BYTES, copyPathOf, copyStore, type Database } from '../../core/state/index.ts';
+import { COPIED_HERE_BYTES, copyPathOf, copyStore, type Database, markSuspect } from '../../core/state/index.ts';
 
 export interface StoreCopyNeeds {
   readonly clock: Clock;
   readonly log: Log;
   readonly put: (fact: Fact) => void;
+  /** The store was found damaged. */
+  readonly onDamage: () => void;
 }
 
 const FIRST_MS = 60_000;
@@ -35,7 +37,7 @@ fs.fsyncSync(fd);
  * Keeps a copy of the store that is known to be sound: a minute after the start, then every ten minutes, and at a clean end,
  * whenever something changed. A store that is found damaged meanwhile is a cause on the board, and the older copy stays.
  */
-export function keepStoreCopy(db: Database, { clock, log, put }: StoreCopyNeeds): Disposable {
+export function keepStoreCopy(db: Database, { clock, log, put, onDamage }: StoreCopyNeeds): Disposable {
   const target = `${copyPathOf(db.path)}.tmp`;
   let copied = '';
   let warned = false;
@@ -59,6 +61,8 @@ export function keepStoreCopy(db: Database, { clock, log, put }: StoreCopyNeeds)
       DAMAGED,
     );
     put({ is: 'machine', at: clock.now(), key: DAMAGED.key, fault });
+    markSuspect(db.path);
+    onDamage();
   }
 
   function copyElsewhere(): void {

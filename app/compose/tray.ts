@@ -11,6 +11,7 @@ import {
   type Dirs,
   ensurePrivateDir,
   formatStoreReport,
+  isDamage,
   openRetentionClock,
   openStore,
   type RetentionClock,
@@ -95,13 +96,44 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
   const claim = claimInstance(dirs.run, machine);
   if (claim.is === 'taken') return claim;
   using instance = claim.instance;
+  let isChecked = false;
   for (;;) {
     const fault = diskFault(machine, dirs.state);
     const isFull = fault?.code === 'no-space';
     const end = isFull
       ? await runReadOnly(plan, dirs, machine, instance, fault)
-      : await run(plan, dirs, machine, instance);
+      : await runWhole(plan, dirs, machine, instance, isChecked);
     if (end === 'stopped') return { is: 'stopped' };
+    if (end === 'damaged') isChecked = true;
+  }
+}
+
+/**
+ * With a store that can be written. `damaged`: damage was met in it, and the next start reads all of it and recovers what can be read.
+ * `isChecked`: that was done already in this process, and is not done again.
+ */
+async function runWhole(
+  plan: TrayPlan,
+  dirs: Dirs,
+  machine: Machine,
+  instance: Instance,
+  isChecked: boolean,
+): Promise<'stopped' | 'space' | 'damaged'> {
+  const damage = new AbortController();
+  const onDamage = (): void => {
+    if (isChecked || damage.signal.aborted) return;
+    machine.log.error(
+      `${join(dirs.state, DATABASE)} is damaged: all of it is checked now, and what can be read is recovered`,
+    );
+    damage.abort();
+  };
+  const stop = AbortSignal.any([machine.stop, damage.signal]);
+  try {
+    const end = await run(plan, dirs, { ...machine, stop }, instance, null, onDamage);
+    return damage.signal.aborted && !machine.stop.aborted ? 'damaged' : end;
+  } catch (error) {
+    if (damage.signal.aborted && error instanceof Fault && isDamage(error)) return 'damaged';
+    throw error;
   }
 }
 
@@ -134,17 +166,19 @@ async function run(
   machine: Machine,
   instance: Instance,
   readOnly: ReadOnly | null = null,
+  onDamage: () => void = () => {},
 ): Promise<'stopped' | 'space'> {
   const { disk, clock, random, log } = machine;
   const dirs: Dirs = readOnly === null ? real : { ...real, state: readOnly.state };
   const file = openSettings(dirs.config);
   const given = settingsOf(file.settings, plan);
   const settings = readOnly === null ? given : onlyOwnHive(given);
-  using truth = openStore(join(dirs.state, DATABASE), { checks: readOnly === null });
+  using truth = openStore(join(dirs.state, DATABASE), { checks: readOnly === null, onDamage });
   // What the outbox of a copy takes is its own; all else would be taken from a person or an agent, and lost.
   using db = readOnly === null ? truth : refuseWrites(openStore(join(dirs.state, DATABASE)), readOnly.fault);
   // Behind both, so that it is made before either is closed.
-  using _copy = readOnly === null ? keepStoreCopy(truth, { clock, log, put: (fact) => board.put(fact) }) : null;
+  using _copy =
+    readOnly === null ? keepStoreCopy(truth, { clock, log, put: (fact) => board.put(fact), onDamage }) : null;
   const retention = openRetentionClock(truth, clock);
   const board = createBoard(log, (run) => void clock.after(FOLD_AFTER_MS, run));
   const onDamaged = (count: number): void => {

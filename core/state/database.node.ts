@@ -247,6 +247,7 @@ function guarded<T>(path: string, call: () => T): T {
 /** What SQLite reports as a Fault that names the file; anything else is a mistake of ours and stays what it is. */
 function faultFrom(error: unknown, path: string): unknown {
   if (!isSqliteError(error)) return error;
+  if (isDamageCode(primaryCode(error))) damageListeners.get(path)?.();
   if (primaryCode(error) === SQLITE_FULL) {
     return new Fault('no-space', `no space left for ${path}`, { is: 'machine', key: 'database' }, { cause: error });
   }
@@ -255,6 +256,24 @@ function faultFrom(error: unknown, path: string): unknown {
 
 function databaseFault(message: string, cause?: unknown): Fault {
   return new Fault('database', message, { is: 'machine', key: 'database' }, { cause });
+}
+
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+const isDamageCode = (code: number): boolean => code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+
+/** Whether SQLite says that the file is not as it wrote it. */
+export function isDamage({ cause }: Fault): boolean {
+  return isSqliteError(cause) && isDamageCode(primaryCode(cause));
+}
+
+/** By path, who is told when a statement meets damage. */
+const damageListeners = new Map<string, () => void>();
+
+/** Calls `listener` each time a statement of any connection of this process to that file meets damage. One listener per file. */
+export function listenForDamage(path: string, listener: () => void): void {
+  damageListeners.set(path, listener);
 }
 
 interface SqliteError extends Error {

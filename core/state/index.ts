@@ -2,6 +2,7 @@ export { createAtomically, sweepTemps, writeAtomically } from './atomic-write.ts
 export { crc32 } from './crc32.node.ts';
 export {
   type Database,
+  isDamage,
   laterTransaction,
   migrate,
   openDatabase,
@@ -43,7 +44,7 @@ export {
   copyPathOf,
   copyStore,
   formatStoreReport,
-  isDamage,
+  markSuspect,
   openStore,
   readStoreReport,
   type StoreReport,

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Fault } from '../model/index.ts';
 import { type Log, pause, realFiles, silentLog } from '../ports/index.ts';
-import { type Database, isSchemaWhole, openDatabase } from './database.node.ts';
+import { type Database, isDamage, isSchemaWhole, listenForDamage, openDatabase } from './database.node.ts';
 import { realDisk } from './disk.node.ts';
 import { type Lock, lockFile } from './lock.node.ts';
 import { readText } from './read-regular.ts';
@@ -26,8 +26,10 @@ export interface StoreReport {
 export interface StoreOptions {
   readonly busyMs?: number;
   readonly compiles?: 'at once' | 'when used';
-  /** The whole file is checked, indexes included, where that takes no second. Else damage shows when it is met. */
+  /** The whole file is checked, indexes included, where that takes no second or damage was met before. */
   readonly checks?: boolean;
+  /** Called each time damage is met after that, by whatever statement. The next start that `checks` reads the whole file then. */
+  readonly onDamage?: () => void;
   /** Is told what became of a damaged store, by whoever repairs it. */
   readonly log?: Log;
 }
@@ -45,6 +47,16 @@ const MOST_REPORT_BYTES = 64 * 1024;
 export const copyPathOf = (path: string): string => `${path}.last-good`;
 export const reportPathOf = (path: string): string => `${path}.report.json`;
 const recoveredPathOf = (path: string): string => `${path}.recovered`;
+const suspectPathOf = (path: string): string => `${path}.suspect`;
+
+/** Damage was met while the store was in use: the next check at start reads all of it, however large it is. */
+export function markSuspect(path: string): void {
+  try {
+    fs.writeFileSync(suspectPathOf(path), '', { mode: 0o600 });
+  } catch {
+    // The disk is full: the next start meets the damage again.
+  }
+}
 
 /**
  * Opens the store, as `openDatabase` does. One that is damaged is set aside, and what can be read of it, and of the last
@@ -55,8 +67,13 @@ const recoveredPathOf = (path: string): string => `${path}.recovered`;
  */
 export function openStore(path: string, options: StoreOptions = {}): Database {
   const problem = missing(path) ?? damageIn(path, options);
-  if (problem !== null && typeof problem !== 'string') return problem;
-  return problem === null ? opened(path, options) : repaired(path, problem, options);
+  const isOpen = problem !== null && typeof problem !== 'string';
+  const db = isOpen ? problem : problem === null ? opened(path, options) : repaired(path, problem, options);
+  listenForDamage(path, () => {
+    markSuspect(path);
+    options.onDamage?.();
+  });
+  return db;
 }
 
 function opened(path: string, { busyMs, compiles }: StoreOptions): Database {
@@ -90,10 +107,13 @@ function damageIn(path: string, options: StoreOptions): Database | string {
       return SCHEMA_CHANGED;
     }
     const size = fs.lstatSync(path).size;
-    if (options.checks !== true || size > CHECKED_BYTES) return db;
+    if (options.checks !== true || (size > CHECKED_BYTES && !fs.existsSync(suspectPathOf(path)))) return db;
     // `quick_check` passes over indexes, and one damaged entry of them ends whoever writes beside it.
     const [flaw] = db.prepare<{ integrity_check: string }>('PRAGMA integrity_check(1)').all();
-    if (flaw === undefined || flaw.integrity_check === 'ok') return db;
+    if (flaw === undefined || flaw.integrity_check === 'ok') {
+      fs.rmSync(suspectPathOf(path), { force: true });
+      return db;
+    }
     db[Symbol.dispose]();
     return flaw.integrity_check.split('\n').at(-1) ?? 'is damaged';
   } catch (error) {
@@ -101,16 +121,6 @@ function damageIn(path: string, options: StoreOptions): Database | string {
     if (error instanceof Fault && isDamage(error)) return error.message.replace(`${path}: `, '');
     throw error;
   }
-}
-
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOTADB = 26;
-
-/** Whether SQLite says that the file is not as it wrote it. */
-export function isDamage(fault: Fault): boolean {
-  const { cause } = fault;
-  const code = cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) & 0xff : 0;
-  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
 function repaired(path: string, found: string, options: StoreOptions): Database {
@@ -155,6 +165,7 @@ function repair(path: string, problem: string): void {
   for (const suffix of ['-wal', '-shm']) fs.rmSync(path + suffix, { force: true });
   if (fs.existsSync(recovered)) realFiles.rename(recovered, path);
   else if (damaged !== undefined && setAside === null) fs.rmSync(path, { force: true });
+  fs.rmSync(suspectPathOf(path), { force: true });
   flushDirectory(dirname(path));
   forgetOldest(path);
 }

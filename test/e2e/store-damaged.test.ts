@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
+import type { StatusWire } from '../../app/status/index.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 
 const texts = (word: string, n: number): string[] => Array.from({ length: n }, (_, i) => `${word} ${i}`);
@@ -74,6 +75,37 @@ describe('a damaged store', { concurrency: 2 }, () => {
     const told = home.events('ada').flatMap(({ event, content }) => (event === 'new' ? [String(content)] : []));
     assert.deepEqual(told.slice(30).sort(), texts('closed', 4));
     assert.equal(tray.log.filter((line) => line.includes('store went back')).length, 1);
+  });
+
+  test('A3 given damage in a store too large to be checked at each start, the start that meets it recovers and goes on', async () => {
+    using home = await harmed((path) => {
+      const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+      const db = new DatabaseSync(path);
+      db.exec(
+        `CREATE TABLE filler (bytes BLOB); INSERT INTO filler VALUES (zeroblob(${18 * 2 ** 20})); DROP TABLE filler`,
+      );
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      const roots = db.prepare("SELECT rootpage FROM sqlite_master WHERE name LIKE 'inbox_%' AND rootpage > 0").all();
+      const size = Number(db.prepare('PRAGMA page_size').get()?.page_size);
+      db.close();
+      const bytes = readFileSync(path);
+      assert.ok(bytes.length > 16 * 2 ** 20 && roots.length > 1);
+      for (const { rootpage } of roots) bytes.fill(0xa5, (Number(rootpage) - 1) * size, Number(rootpage) * size);
+      writeFileSync(path, bytes);
+    });
+    await using tray = await home.start();
+    await tray.cli.until(
+      'the second start',
+      () => tray.log.filter((line) => line.includes(' is running: ')).length === 2,
+    );
+    const port = Number(home.ran('port'));
+    const { causes } = (await (await fetch(`http://127.0.0.1:${port}/status.json`)).json()) as StatusWire;
+    assert.equal(causes.find(({ key }) => key === 'store')?.key, 'store');
+    assert.ok(tray.log.some((line) => line.endsWith('all of it is checked now, and what can be read is recovered')));
+    assert.equal(home.mail('ada').length, 30);
+    assert.ok(!existsSync(home.at('hivebar.sqlite.suspect')));
+    const { stdout } = await home.run(['inbox', 'list', 'ada', '--json', '--limit', '100']);
+    for (const text of [...texts('old', 20), ...texts('later', 10)]) assert.ok(stdout.includes(`"${text}"`), text);
   });
 
   test('A4 given a damaged page that no start reads, the check at start finds it, and the store is made anew', async () => {
