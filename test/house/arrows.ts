@@ -5,6 +5,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['core/format'],
   ['core/model'],
   ['core/ports'],
+  ['core/services'],
   ['core/events', 'core/net', 'core/state'],
   ['core/link'],
   ['core/sources', 'core/sinks', 'core/inbox', 'core/board', 'core/history', 'core/daemon'],

@@ -1,0 +1,3 @@
+export { every, type PeriodicOptions, type PeriodicService } from './every.ts';
+export type { Service } from './service.ts';
+export { type Supervisor, type SupervisorOptions, supervise } from './supervise.ts';
