@@ -11,18 +11,20 @@ export interface PeriodicOptions {
   readonly name: string;
   /** Milliseconds from the end of a round to the next one; asked after each round where it is a function. */
   readonly ms: number | (() => number);
-  /** One round. The first is run at once, in the turn in which the service is started. */
+  /** Milliseconds to the first round; 0, the default: it is run at once, in the turn in which the service is started. */
+  readonly firstMs?: number;
   readonly round: (signal: AbortSignal) => void | Promise<void>;
   readonly clock: Pick<Clock, 'sleep'>;
 }
 
-/** Runs `round` now, and again `ms` after each time it ended. A round that throws ends the service, for its supervisor to mend. */
-export function every({ name, ms, round, clock }: PeriodicOptions): PeriodicService {
+/** Runs `round`, and again `ms` after each time it ended. A round that throws ends the service, for its supervisor to mend. */
+export function every({ name, ms, firstMs = 0, round, clock }: PeriodicOptions): PeriodicService {
   let wait = new AbortController();
   return {
     name,
     wake: () => wait.abort(),
     async run(signal) {
+      if (firstMs > 0) await clock.sleep(firstMs, AbortSignal.any([signal, wait.signal]));
       while (!signal.aborted) {
         wait = new AbortController();
         await round(signal);

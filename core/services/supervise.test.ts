@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
 import { Fault } from '../model/index.ts';
 import type { Log } from '../ports/index.ts';
-import { every, type Service, type Supervisor, supervise } from './index.ts';
+import { every, onDemand, type Service, type Supervisor, supervise } from './index.ts';
 
 interface Rig {
   readonly clock: FakeClock;
@@ -152,6 +152,20 @@ describe('a periodic service', () => {
     assert.equal(rounds, 3);
   });
 
+  test('begins later where it is told to', async () => {
+    const { clock, supervisor } = rig();
+    await using _supervisor = supervisor;
+    let rounds = 0;
+    const round = (): void => {
+      rounds += 1;
+    };
+    supervisor.add(every({ name: 'copy', firstMs: 500, ms: 10_000, clock, round }));
+    await clock.advance(499);
+    assert.equal(rounds, 0);
+    await clock.advance(1);
+    assert.equal(rounds, 1);
+  });
+
   test('woken while it waits begins at once; woken during a round it does one more', async () => {
     const { clock, supervisor } = rig();
     await using _supervisor = supervisor;
@@ -170,5 +184,41 @@ describe('a periodic service', () => {
     await clock.advance(0);
     assert.equal(ends.length, 3);
     ends[2]?.();
+  });
+});
+
+describe('a service on demand', () => {
+  test('does one round after its start, and one for all wakes of a span', async () => {
+    const { clock, supervisor } = rig();
+    await using _supervisor = supervisor;
+    let rounds = 0;
+    const round = (): void => {
+      rounds += 1;
+    };
+    const service = onDemand({ name: 'numbers', gatherMs: 100, clock, round });
+    supervisor.add(service);
+    await clock.advance(100);
+    assert.equal(rounds, 1);
+    await clock.advance(60_000);
+    assert.equal(rounds, 1);
+    assert.equal(clock.waiting, 0, 'at rest it has no timer');
+    for (let i = 0; i < 10; i += 1) service.wake();
+    await clock.advance(99);
+    assert.equal(rounds, 1);
+    await clock.advance(1);
+    assert.equal(rounds, 2);
+  });
+
+  test('given a round that threw, does it again although nobody woke it', async () => {
+    const { clock, supervisor } = rig();
+    await using _supervisor = supervisor;
+    let rounds = 0;
+    const round = (): void => {
+      rounds += 1;
+      if (rounds === 1) throw new Error('boom');
+    };
+    supervisor.add(onDemand({ name: 'numbers', gatherMs: 100, clock, round }));
+    await clock.advance(2000);
+    assert.equal(rounds, 2);
   });
 });

@@ -34,18 +34,14 @@ export function supervise({ clock, log, report }: SupervisorOptions): Supervisor
     let restartMs = FIRST_RESTART_MS;
     let cause: string | null = null;
     while (!stop.signal.aborted) {
-      const soundAt = clock.after(SOUND_AFTER_MS, () => {
-        restartMs = FIRST_RESTART_MS;
-        if (cause === null) return;
-        cause = null;
-        log.info(`${name}: it works again`);
-        report(name, null);
-      });
+      const startedAt = clock.monotonic();
+      const soundAt = cause === null ? null : clock.after(SOUND_AFTER_MS, reportSound);
       try {
         await run(stop.signal);
         return;
       } catch (error) {
         if (stop.signal.aborted) return; // what it says of its own end helps nobody
+        if (clock.monotonic() - startedAt >= SOUND_AFTER_MS) restartMs = FIRST_RESTART_MS;
         const fault = faultOf(error, { is: 'machine', key: `service:${name}` });
         if (fault.message !== cause) {
           cause = fault.message;
@@ -53,10 +49,16 @@ export function supervise({ clock, log, report }: SupervisorOptions): Supervisor
           report(name, fault);
         }
       } finally {
-        soundAt[Symbol.dispose]();
+        soundAt?.[Symbol.dispose]();
       }
       await clock.sleep(restartMs, stop.signal);
       restartMs = Math.min(restartMs * 2, LAST_RESTART_MS);
+    }
+
+    function reportSound(): void {
+      cause = null;
+      log.info(`${name}: it works again`);
+      report(name, null);
     }
   }
 
