@@ -6,21 +6,22 @@ import {
   type Installed,
   installedDaemons,
 } from '../../core/link/index.ts';
+import { every, type Service } from '../../core/services/index.ts';
 import { endDaemon, holderOf, holderPid, isHeld } from '../service/index.ts';
 import { type RunningDaemon, startDaemon } from './daemon-child.node.ts';
 import { afterExit, type DaemonExit } from './daemon-ladder.ts';
 import type { Machine } from './machine.ts';
 
-export interface KeepDaemonsOptions {
+export interface DaemonsServiceOptions {
   /** Where everything installed stands, a directory a daemon. */
   readonly directory: string;
   readonly placesOf: (daemon: DaemonName) => DaemonPlaces;
 }
 
-type KeepingMachine = Pick<Machine, 'disk' | 'clock' | 'env' | 'log' | 'random' | 'stop'>;
+type DaemonsMachine = Pick<Machine, 'disk' | 'clock' | 'env' | 'log' | 'random'>;
 
-/** What was installed is looked at so often. */
-const LOOK_EVERY_MS = 1000;
+/** How often it is checked what is installed. */
+const EVERY_MS = 1000;
 /** So often it is seen whether one lives that is no child of ours. */
 const WATCH_EVERY_MS = 500;
 
@@ -42,29 +43,46 @@ interface Kept {
 /**
  * Runs the daemons that were installed for the tray, each as a child that is started again when it ends, and alone (persona
  * daemon, contract 5). One that outlived an earlier tray is taken over as it is: the lock says so, and there are never two.
- * Disposing ends them all.
+ * They end with the service.
  */
-export function keepDaemons({ directory, placesOf }: KeepDaemonsOptions, machine: KeepingMachine): AsyncDisposable {
-  const { disk, clock, env, log, random, stop } = machine;
+export function createDaemonsService({ directory, placesOf }: DaemonsServiceOptions, machine: DaemonsMachine): Service {
+  const { clock } = machine;
+  const name = 'persona daemons';
+  return {
+    name,
+    async run(signal) {
+      const daemons = superviseDaemons({ directory, placesOf }, machine, signal);
+      try {
+        await every({ name, ms: EVERY_MS, clock, round: daemons.check }).run(signal);
+      } finally {
+        await daemons.end();
+      }
+    },
+  };
+}
+
+function superviseDaemons({ directory, placesOf }: DaemonsServiceOptions, machine: DaemonsMachine, stop: AbortSignal) {
+  const { disk, clock, env, log, random } = machine;
   const kept = new Map<string, Kept>();
   const bad = new Map<string, string>();
   let seen = '';
-  let next: Disposable | null = null;
+  let cause = '';
 
   const draw = (): number => Number.parseInt(random.hex(4), 16) / 2 ** 32;
 
-  function look(): void {
-    next = null;
-    if (stop.aborted) return;
+  /** Starts, changes and ends what is to be. What cannot be read ends no daemon that runs. */
+  function check(): void {
     try {
       const stamps = stampsIn(machine, directory);
       const now = JSON.stringify([...stamps]);
       if (now !== seen) follow(installedDaemons(disk, directory), stamps);
       seen = now;
+      cause = '';
     } catch (error) {
-      log.warn(`what daemons are installed can not be seen: ${error instanceof Error ? error.message : String(error)}`);
+      const why = error instanceof Error ? error.message : String(error);
+      if (why !== cause) log.warn(`it cannot be seen what daemons are installed: ${why}`);
+      cause = why;
     }
-    next = clock.after(LOOK_EVERY_MS, look);
   }
 
   function follow(installed: readonly Installed[], stamps: ReadonlyMap<string, string>): void {
@@ -167,10 +185,9 @@ export function keepDaemons({ directory, placesOf }: KeepDaemonsOptions, machine
     return 0;
   }
 
-  look();
   return {
-    async [Symbol.asyncDispose]() {
-      next?.[Symbol.dispose]();
+    check,
+    async end() {
       for (const one of kept.values()) {
         one.isWanted = false;
         one.changed.abort();
@@ -198,7 +215,7 @@ function wordsOf(exit: DaemonExit): string {
 }
 
 /** By name, another text when one of its files is another. */
-function stampsIn({ disk: { files } }: KeepingMachine, directory: string): ReadonlyMap<string, string> {
+function stampsIn({ disk: { files } }: Pick<Machine, 'disk'>, directory: string): ReadonlyMap<string, string> {
   const names = files.lstat(directory) === null ? [] : files.readdir(directory).toSorted();
   return new Map(
     names.map((name) => {

@@ -2,22 +2,25 @@ import type { Board, OpenGate } from '../../core/board/index.ts';
 import { askedIn, type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
 import { gateOwners, gatesForDecisions, openGates, realGit } from '../../core/inbox/gates/index.ts';
 import type { LocalHive } from '../../core/inbox/index.ts';
-import { Fault, type PersonaId } from '../../core/model/index.ts';
+import type { PersonaId } from '../../core/model/index.ts';
+import { every, type Service } from '../../core/services/index.ts';
 import { type Database, stemOf } from '../../core/state/index.ts';
+import { createLocalNumbersService, type LocalNumbersService } from './local-numbers-service.ts';
 import type { Machine } from './machine.ts';
-import { tellLocal } from './tell-local.ts';
 
 /** What another process left undone is found within this time. */
-const LOOK_EVERY_MS = 30_000;
+const EVERY_MS = 30_000;
 const GIT_MS = 1000;
 
-export interface KeptDecisions extends Disposable {
+export interface DecisionsService extends Service {
   readonly decisions: Decisions;
-  /** Looks now: another process may have asked, with a time that is over sooner. */
-  look(): void;
+  /** Puts them on the board, with what else only the local hive knows. */
+  readonly numbers: LocalNumbersService;
+  /** Checks now: another process may have asked, with a time that is over sooner. */
+  wake(): void;
 }
 
-export interface KeepDecisionsOptions {
+export interface DecisionsServiceOptions {
   readonly db: Database;
   readonly local: LocalHive;
   readonly state: string;
@@ -26,15 +29,11 @@ export interface KeepDecisionsOptions {
   readonly board: Board;
 }
 
-/**
- * The decisions in the tray process: closed when their time is over, told where a crash came between, and put on the board
- * with what else only the local hive knows.
- */
-export function keepDecisions(options: KeepDecisionsOptions, machine: Machine): KeptDecisions {
+/** The decisions in the tray process: closed when their time is over, and their answers delivered where a crash came between. */
+export function createDecisionsService(options: DecisionsServiceOptions, machine: Machine): DecisionsService {
   const { db, local, state, idOf, board } = options;
   const { disk, random, clock, log } = machine;
   const gates = openGates({ disk, random, clock, state, items: null, git: realGit(GIT_MS), asked: askedIn(db, clock) });
-  let changed = (): void => {};
   const decisions = openDecisions({
     db,
     items: local.items,
@@ -42,14 +41,12 @@ export function keepDecisions(options: KeepDecisionsOptions, machine: Machine): 
     wake: () => {}, // the push itself is seen by the watch of this inbox
     emit({ id, persona, outcome }) {
       log.info(`decision ${id} of ${persona} is ${outcome.is}`);
-      changed();
+      numbers.wake();
     },
     clock,
     log,
   });
-  const teller = tellLocal({ db, local, decisions, gates: openGatesNow, idOf, board }, machine);
-  changed = teller.look;
-  let next: Disposable | null = null;
+  const numbers = createLocalNumbersService({ db, local, decisions, gates: openGatesNow, idOf, board }, machine);
 
   function openGatesNow(asking: readonly string[]): ReadonlyMap<string, readonly OpenGate[]> {
     const stems = gateOwners(disk, state);
@@ -61,27 +58,14 @@ export function keepDecisions(options: KeepDecisionsOptions, machine: Machine): 
     return new Map([...new Set([...withGates, ...asking])].map((name) => [name, of(name)]));
   }
 
-  const look = (): void => {
-    next?.[Symbol.dispose]();
-    let due: number | null = null;
-    try {
+  const checks = every({
+    name: 'decisions',
+    ms: () => Math.min(EVERY_MS, Math.max(0, (decisions.nextDue() ?? Number.POSITIVE_INFINITY) - clock.now())),
+    clock,
+    round() {
+      numbers.wake();
       decisions.reconcile();
-      due = decisions.nextDue();
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      log.warn(`decisions could not be looked at: ${error.explain()}`);
-    }
-    teller.look();
-    const inMs = due === null ? LOOK_EVERY_MS : Math.max(0, due - clock.now());
-    next = clock.after(Math.min(LOOK_EVERY_MS, inMs), look);
-  };
-  look();
-  return {
-    decisions,
-    look,
-    [Symbol.dispose]() {
-      teller[Symbol.dispose]();
-      next?.[Symbol.dispose]();
     },
-  };
+  });
+  return { ...checks, decisions, numbers };
 }

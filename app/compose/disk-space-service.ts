@@ -1,13 +1,13 @@
 import type { Board } from '../../core/board/index.ts';
 import { Fault } from '../../core/model/index.ts';
+import { every, type Service } from '../../core/services/index.ts';
 import { probeSpace } from '../../core/state/index.ts';
 import type { Machine } from './machine.ts';
 
 /** The cause on the board, and what `/readyz` asks for. */
 export const DISK = 'disk';
 const EVERY_MS = 15_000;
-/** While there is no room: it is wanted back at once. */
-const SOON_MS = 2000;
+const WHILE_FULL_MS = 2000;
 
 /** Why nothing can be written in `state`, for a person; null: it can. */
 export function diskFault({ disk, random }: Pick<Machine, 'disk' | 'random'>, state: string): Fault | null {
@@ -17,20 +17,24 @@ export function diskFault({ disk, random }: Pick<Machine, 'disk' | 'random'>, st
   return new Fault(found.code, words, { is: 'machine', key: DISK }, { cause: found });
 }
 
-/**
- * Looks whether there is room on the disk of `state`, and says on the board when there is none, and when there is again. Sooner when
- * somebody ran out of it.
- */
-export function keepDisk(
-  { state, board, fits = () => {} }: { readonly state: string; readonly board: Board; readonly fits?: () => void },
-  machine: Machine,
-): Disposable {
-  const { clock, log } = machine;
-  let isFull = false;
-  let next: Disposable | null = null;
+export interface DiskSpaceOptions {
+  readonly state: string;
+  readonly board: Board;
+  /** Called after each check that found room. */
+  readonly onSpace?: () => void;
+}
 
-  function look(): void {
-    next?.[Symbol.dispose]();
+/** Checks whether there is room on the disk of `state`, and says on the board when it is full and when it is not any more. */
+export function createDiskSpaceService(
+  { state, board, onSpace = () => {} }: DiskSpaceOptions,
+  machine: Machine,
+): Service {
+  const { clock, log } = machine;
+  const name = 'disk space';
+  let isFull = false;
+  const checks = every({ name, ms: () => (isFull ? WHILE_FULL_MS : EVERY_MS), clock, round: check });
+
+  function check(): void {
     const fault = diskFault(machine, state);
     if ((fault !== null) !== isFull) {
       isFull = fault !== null;
@@ -38,21 +42,18 @@ export function keepDisk(
       if (fault === null) log.info(`${state} can be written again`);
       else log.error(fault.explain());
     }
-    next = clock.after(isFull ? SOON_MS : EVERY_MS, look);
-    if (fault === null) fits();
+    if (fault === null) onSpace();
   }
 
-  const facts = board.facts((fact) => {
-    if (isFull || (fact.is !== 'held' && fact.is !== 'published') || fact.fault?.code !== 'no-space') return;
-    isFull = false;
-    next?.[Symbol.dispose]();
-    next = clock.after(0, look);
-  });
-  look();
   return {
-    [Symbol.dispose]() {
-      facts[Symbol.dispose]();
-      next?.[Symbol.dispose]();
+    name,
+    async run(signal) {
+      // Who ran out of space says so before the next check.
+      using _ = board.facts((fact) => {
+        const isHit = (fact.is === 'held' || fact.is === 'published') && fact.fault?.code === 'no-space';
+        if (isHit && !isFull) checks.wake();
+      });
+      await checks.run(signal);
     },
   };
 }

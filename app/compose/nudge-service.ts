@@ -1,5 +1,6 @@
 import type { LocalHive } from '../../core/inbox/index.ts';
 import { faultOf, type PersonaId } from '../../core/model/index.ts';
+import { every, type Service } from '../../core/services/index.ts';
 import type { Database, Dirs } from '../../core/state/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import { createNudger, type NudgeWays } from '../hook/index.ts';
@@ -14,20 +15,24 @@ export function nudgeWays({ nudge }: Pick<Settings, 'nudge'>): NudgeWays {
   return { tmux: nudge.tmux ?? false, codexQueue: nudge.codexQueue ?? true };
 }
 
+export interface NudgeServiceOptions {
+  readonly db: Database;
+  readonly local: LocalHive;
+  readonly dirs: Dirs;
+  readonly ways: NudgeWays;
+}
+
 /** Nudges idle agents of the sessions that are not over, soon after something was staged for them. */
-export function keepNudges(
-  { db, local, dirs, ways }: { db: Database; local: LocalHive; dirs: Dirs; ways: NudgeWays },
-  machine: Machine,
-): Disposable {
+export function createNudgeService({ db, local, dirs, ways }: NudgeServiceOptions, machine: Machine): Service {
   const { disk, clock, env, os, spawn, log, stop } = machine;
   const nudger = createNudger({ db, items: local.items, dirs, disk, clock, env, os, spawn, stop, ways });
   const sessions = keptSessions(db);
   const failing = new Set<PersonaId>();
-  /** Why one is not typed to, which is said once. */
+  /** Why an agent is not typed to, which is logged once. */
   const waiting = new Map<PersonaId, string>();
-  let next: Disposable | null = null;
+  const name = 'nudges';
 
-  async function look(persona: PersonaId): Promise<void> {
+  async function nudge(persona: PersonaId): Promise<void> {
     try {
       const done = await nudger.look(persona);
       if (done.is === 'nudged') log.info(`${persona} was nudged: something waits for it`);
@@ -43,32 +48,30 @@ export function keepNudges(
     }
   }
 
-  function lookAtAll(): void {
-    next?.[Symbol.dispose]();
-    next = clock.after(EVERY_MS, lookAtAll);
-    try {
+  const rounds = every({
+    name,
+    firstMs: EVERY_MS,
+    ms: EVERY_MS,
+    clock,
+    round() {
       const open = sessions.all().filter(({ endedAt }) => endedAt === null);
-      for (const persona of new Set(open.map((session) => session.persona))) void look(persona);
-    } catch (error) {
-      log.warn(`nobody is nudged just now: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-
-  let isDue = false;
-  const hints = local.hints(() => {
-    if (isDue) return;
-    isDue = true;
-    // After the commit and all it brings: the stamps are gone and the mail is there before anybody is woken.
-    clock.after(0, () => {
-      isDue = false;
-      if (!stop.aborted) lookAtAll();
-    });
+      for (const persona of new Set(open.map((session) => session.persona))) void nudge(persona); // none waits for another
+    },
   });
-  next = clock.after(EVERY_MS, lookAtAll);
   return {
-    [Symbol.dispose]() {
-      hints[Symbol.dispose]();
-      next?.[Symbol.dispose]();
+    name,
+    async run(signal) {
+      let isDue = false;
+      // After the commit and all it brings: the stamps are gone and the mail is there before anybody is woken.
+      using _ = local.hints(() => {
+        if (isDue) return;
+        isDue = true;
+        clock.after(0, () => {
+          isDue = false;
+          rounds.wake();
+        });
+      });
+      await rounds.run(signal);
     },
   };
 }

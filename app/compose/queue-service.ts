@@ -1,64 +1,69 @@
 import type { LocalHive } from '../../core/inbox/index.ts';
 import { strayQueues, takeOverAll } from '../../core/inbox/queue/index.ts';
 import { faultOf } from '../../core/model/index.ts';
-import type { Database } from '../../core/state/index.ts';
+import { every, type Service } from '../../core/services/index.ts';
+import type { Database, Dirs } from '../../core/state/index.ts';
 import { handOverEnded, namedSessions } from '../hook/index.ts';
 import { isProcessGone, keptSessions, type Session } from '../open/index.ts';
 import type { Machine } from './machine.ts';
 
 const EVERY_MS = 5000;
+const SCOPE = { is: 'machine', key: 'queue' } as const;
+
+export interface QueueServiceOptions {
+  readonly db: Database;
+  readonly local: LocalHive;
+  readonly dirs: Pick<Dirs, 'state' | 'config'>;
+}
 
 /**
- * Takes lines of foreign writers over while the tray process runs, so that an agent which is idle, and so asks for nothing,
- * hears of them. A file that somebody has locked is left to the next look. What goes wrong is logged once for each
- * cause, and again after a look at which it did not.
+ * Takes lines of foreign writers over, so that an agent which is idle, and so asks for nothing, hears of them; and hands the items of
+ * sessions that are over to their personas. A file that somebody has locked is left to the next round. Each cause is logged once, and
+ * again after a round without it.
  */
-export function keepQueues(
-  {
-    db,
-    local,
-    state,
-    config,
-  }: { readonly db: Database; readonly local: LocalHive; readonly state: string; readonly config: string },
-  { disk, clock, random, log }: Machine,
-): Disposable {
-  const kept = keptSessions(db);
-  let told = new Set<string>();
-  let next: Disposable | null = null;
-  const look = (): void => {
-    const wrong = new Set<string>();
-    try {
-      const sessions = namedSessions(kept.all(), config);
-      const insert = local.items.push;
-      const { faults } = takeOverAll({
-        machine: { disk, clock, random },
-        state,
-        sessions,
-        persona: null,
-        insert,
-        waitMs: 0,
-      });
-      for (const fault of faults) wrong.add(fault.explain());
-      for (const path of strayQueues(disk, state, sessions)) {
-        wrong.add(`${path} holds lines of a session that nobody announced; announce it with hivebar session set`);
+export function createQueueService({ db, local, dirs }: QueueServiceOptions, machine: Machine): Service {
+  const { disk, clock, random, log } = machine;
+  const sessions = keptSessions(db);
+  let logged: ReadonlySet<string> = new Set();
+
+  function* takeOver(): Iterable<string> {
+    const named = namedSessions(sessions.all(), dirs.config);
+    const { faults } = takeOverAll({
+      machine: { disk, clock, random },
+      state: dirs.state,
+      sessions: named,
+      persona: null,
+      insert: local.items.push,
+      waitMs: 0,
+    });
+    for (const fault of faults) yield fault.explain();
+    for (const path of strayQueues(disk, dirs.state, named))
+      yield `${path} holds lines of a session that nobody announced; announce it with hivebar session set`;
+  }
+
+  function* handOver(): Iterable<string> {
+    const isGone = ({ runner }: Session): boolean => isProcessGone(runner);
+    const { config } = dirs;
+    const ended = handOverEnded({ items: local.items, sessions: () => sessions, config, now: clock.now(), isGone });
+    for (const { persona, session, count } of ended)
+      log.info(`session ${session} of ${persona} is over: ${count} items for it go to the next session of ${persona}`);
+  }
+
+  return every({
+    name: 'queue files',
+    ms: EVERY_MS,
+    clock,
+    round() {
+      const causes = new Set<string>();
+      for (const work of [takeOver, handOver]) {
+        try {
+          for (const cause of work()) causes.add(cause);
+        } catch (error) {
+          causes.add(faultOf(error, SCOPE).explain()); // the other one is done all the same
+        }
       }
-    } catch (error) {
-      wrong.add(faultOf(error, { is: 'machine', key: 'queue' }).explain());
-    }
-    try {
-      const isGone = ({ runner }: Session): boolean => isProcessGone(runner);
-      const ended = handOverEnded({ items: local.items, sessions: () => kept, config, now: clock.now(), isGone });
-      for (const { persona, session, count } of ended)
-        log.info(
-          `session ${session} of ${persona} is over: ${count} items for it go to the next session of ${persona}`,
-        );
-    } catch (error) {
-      wrong.add(faultOf(error, { is: 'machine', key: 'queue' }).explain());
-    }
-    for (const what of wrong) if (!told.has(what)) log.warn(`queue: ${what}`);
-    told = wrong;
-    next = clock.after(EVERY_MS, look);
-  };
-  look();
-  return { [Symbol.dispose]: () => next?.[Symbol.dispose]() };
+      for (const cause of causes) if (!logged.has(cause)) log.warn(`queue: ${cause}`);
+      logged = causes;
+    },
+  });
 }

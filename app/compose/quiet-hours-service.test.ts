@@ -4,7 +4,7 @@ import type { Fact } from '../../core/board/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { type Hours, keptPreferences } from '../actions/index.ts';
-import { keepQuietHours } from './quiet-hours.ts';
+import { createQuietHoursService } from './quiet-hours-service.ts';
 
 process.env.TZ = 'UTC';
 const HOUR = 3_600_000;
@@ -22,7 +22,12 @@ function begin(hours: Hours | null, start = EVENING) {
     );
   };
   const preferences = keptPreferences(db);
-  const open = () => keepQuietHours({ hours, preferences, board: { put }, clock });
+  const open = () => {
+    const stop = new AbortController();
+    const service = createQuietHoursService({ hours, preferences, board: { put }, clock });
+    void service.run(stop.signal);
+    return { turn: service.turn, [Symbol.dispose]: () => stop.abort() };
+  };
   const owned = stack.move();
   return { clock, facts, open, preferences, [Symbol.dispose]: () => owned.dispose() };
 }
@@ -39,7 +44,8 @@ test('without hours in the settings none are kept until somebody switches them o
   {
     using quiet = rig.open();
     assert.deepEqual(rig.facts, ['off']);
-    assert.equal(rig.clock.waiting, 0);
+    await rig.clock.advance(24 * HOUR);
+    await rig.clock.advance(-24 * HOUR);
     quiet.turn(true);
   }
   using _ = rig.open();

@@ -1,5 +1,6 @@
 import type { Board } from '../../core/board/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
+import { every, type Service } from '../../core/services/index.ts';
 import { type Hours, hoursAt, type Preferences } from '../actions/index.ts';
 
 export interface QuietHoursOptions {
@@ -10,40 +11,44 @@ export interface QuietHoursOptions {
   readonly clock: Clock;
 }
 
-export interface QuietHours extends Disposable {
-  /** Keeps them, or not, from now on and after a restart. */
+export interface QuietHoursService extends Service {
+  /** Switches quiet hours on or off, from now on and after a restart. */
   turn(on: boolean): void;
 }
 
 /** For who switches them on in the menu and has no settings. */
 const USUAL: Hours = { from: '22:00', to: '07:00' };
 /** A clock that was set, or a machine that slept, is noticed by then. */
-const LOOK_AGAIN_MS = 60_000;
+const AT_MOST_MS = 60_000;
+/** Switched off, nothing changes by itself. */
+const NEVER_MS = 365 * 86_400_000;
 
-/** Tells the board when quiet hours begin and end, by the clock on the wall. Hours in the settings are kept unless switched off. */
-export function keepQuietHours({ hours, preferences, board, clock }: QuietHoursOptions): QuietHours {
+/** Tells the board when quiet hours begin and end, by the wall clock. Hours in the settings are on unless a person switched them off. */
+export function createQuietHoursService(options: QuietHoursOptions): QuietHoursService {
+  const { hours, preferences, board, clock } = options;
   let on = preferences.quietHours(hours !== null);
-  let told = '';
-  let timer: Disposable | null = null;
+  let reported = '';
+  let changesAt = 0;
 
-  function look(): void {
-    timer?.[Symbol.dispose]();
+  function report(): void {
     const now = clock.now();
-    const { within, changesAt } = hoursAt(now, hours ?? USUAL);
-    const until = on && within ? ({ is: 'at', at: changesAt } as const) : ({ is: 'never' } as const);
+    const state = hoursAt(now, hours ?? USUAL);
+    changesAt = state.changesAt;
+    const until = on && state.within ? ({ is: 'at', at: changesAt } as const) : ({ is: 'never' } as const);
     const text = JSON.stringify([on, until]);
-    if (text !== told) board.put({ is: 'quiet', at: now, on, until });
-    told = text;
-    timer = on ? clock.after(Math.min(Math.max(1, changesAt - now), LOOK_AGAIN_MS), look) : null;
+    if (text !== reported) board.put({ is: 'quiet', at: now, on, until });
+    reported = text;
   }
 
-  look();
+  const ms = (): number => (on ? Math.min(Math.max(1, changesAt - clock.now()), AT_MOST_MS) : NEVER_MS);
+  const service = every({ name: 'quiet hours', ms, clock, round: report });
   return {
+    ...service,
     turn(wanted) {
       preferences.setQuietHours(wanted);
       on = wanted;
-      look();
+      report();
+      service.wake();
     },
-    [Symbol.dispose]: () => timer?.[Symbol.dispose](),
   };
 }

@@ -1,6 +1,7 @@
 import type { Board } from '../../core/board/index.ts';
 import type { LocalHive } from '../../core/inbox/index.ts';
 import { type Credentials, natsTarget, tokenFileCredentials } from '../../core/net/index.ts';
+import { type Service, untilAborted } from '../../core/services/index.ts';
 import { type Database, ownDirs } from '../../core/state/index.ts';
 import type { Wakefulness } from '../../core/watch/index.ts';
 import type { Settings } from '../config/tray/index.ts';
@@ -19,10 +20,20 @@ export interface RelayParts {
 const DAY_MS = 86_400_000;
 
 /**
- * The relay between the local hive and the NATS server of the settings, until it is disposed; nothing without one. On the
- * board it is a source of its own, `nats`. No fault of the server's ends the process.
+ * The relay between the local hive and the NATS server of the settings; nothing without one. On the board it is a source of its own,
+ * `nats`.
  */
-export async function keepRelay(parts: RelayParts, { clock, random, log, env }: Machine): Promise<AsyncDisposable> {
+export function createRelayService(parts: RelayParts, machine: Machine): Service {
+  return {
+    name: 'relay',
+    async run(signal) {
+      await using _relay = await openRelay(parts, machine);
+      await untilAborted(signal);
+    },
+  };
+}
+
+async function openRelay(parts: RelayParts, { clock, random, log, env }: Machine): Promise<AsyncDisposable> {
   const { settings, db, local, board, wakefulness } = parts;
   const { nats } = settings;
   if (nats === undefined) local.setElsewhere(new Set()); // without other machines, everybody lives here

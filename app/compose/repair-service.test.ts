@@ -4,7 +4,7 @@ import type { Fact } from '../../core/board/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import type { LoginLook } from '../service/index.ts';
-import { keepInstalled } from './keep-installed.ts';
+import { createRepairService } from './repair-service.ts';
 
 test('G9 what cannot be mended is a cause on the board, once, until it is mended; a failure of one keeps none of the others', async () => {
   const clock = fakeClock();
@@ -12,7 +12,7 @@ test('G9 what cannot be mended is a cause on the board, once, until it is mended
   const repaired: string[] = [];
   let gone: string | null = '/gone/node';
   const off: LoginLook = { is: 'off', path: null };
-  using _ = keepInstalled(
+  const service = createRepairService(
     {
       hooks: { repair: () => false, findGone: () => gone },
       login: {
@@ -35,8 +35,10 @@ test('G9 what cannot be mended is a cause on the board, once, until it is mended
       ],
       put: (fact) => put.push(fact),
     },
-    { clock, log: silentLog, stop: new AbortController().signal },
+    { clock, log: silentLog },
   );
+  const stop = new AbortController();
+  const running = service.run(stop.signal);
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   await settle();
   assert.deepEqual(
@@ -64,4 +66,7 @@ test('G9 what cannot be mended is a cause on the board, once, until it is mended
     put.slice(3).map((fact) => fact.is === 'machine' && [fact.key, fact.fault]),
     [['hooks', null]],
   );
+  stop.abort();
+  await running;
+  assert.equal(clock.waiting, 0);
 });

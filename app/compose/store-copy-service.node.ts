@@ -3,9 +3,16 @@ import { lstatSync, rmSync } from 'node:fs';
 import type { Fact } from '../../core/board/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { type Clock, type Log, realFiles } from '../../core/ports/index.ts';
+import { every, type Service } from '../../core/services/index.ts';
 import { COPIED_HERE_BYTES, copyPathOf, copyStore, type Database, markSuspect } from '../../core/state/index.ts';
 
-export interface StoreCopyNeeds {
+export interface StoreCopy extends Disposable {
+  readonly services: readonly Service[];
+  /** Makes the last copy, unless the store is large. */
+  [Symbol.dispose](): void;
+}
+
+export interface StoreCopyOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly put: (fact: Fact) => void;
@@ -34,10 +41,10 @@ fs.fsyncSync(fd);
 `;
 
 /**
- * Keeps a copy of the store that is known to be sound: a minute after the start, then every ten minutes, and at a clean end,
- * whenever something changed. A store that is found damaged meanwhile is a cause on the board, and the older copy stays.
+ * A copy of the store that is known to be sound, made a minute after the start, then every ten minutes, and at a clean end, if something
+ * changed. A store that is found damaged meanwhile is a cause on the board, and the older copy stays.
  */
-export function keepStoreCopy(db: Database, { clock, log, put, onDamage }: StoreCopyNeeds): Disposable {
+export function createStoreCopy(db: Database, { clock, log, put, onDamage }: StoreCopyOptions): StoreCopy {
   const target = `${copyPathOf(db.path)}.tmp`;
   let copied = '';
   let warned = false;
@@ -89,23 +96,27 @@ export function keepStoreCopy(db: Database, { clock, log, put, onDamage }: Store
     }
   }
 
-  let timer = clock.after(FIRST_MS, function again() {
-    copy(false);
-    timer = clock.after(EVERY_MS, again);
-  });
-  let checkpoint = clock.after(CHECKPOINT_MS, function again() {
+  function checkpoint(): void {
     try {
       if (sizeOf(`${db.path}-wal`) > 0 && !db.isTransaction) db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
     } catch (error) {
-      log.info(`the log of the database stays: ${String(error)}`);
+      log.info(`the log of the database stays: ${String(error)}`); // a reader holds it; the next round has it
     }
-    checkpoint = clock.after(CHECKPOINT_MS, again);
-  });
+  }
+
   return {
+    services: [
+      every({ name: 'store copy', firstMs: FIRST_MS, ms: EVERY_MS, clock, round: () => copy(false) }),
+      every({
+        name: 'database checkpoint',
+        firstMs: CHECKPOINT_MS,
+        ms: CHECKPOINT_MS,
+        clock,
+        round: checkpoint,
+      }),
+    ],
     [Symbol.dispose]() {
       isOver = true;
-      timer[Symbol.dispose]();
-      checkpoint[Symbol.dispose]();
       copy(true);
     },
   };

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createHiveAlarms } from '../../core/alarms/index.ts';
 import type { Board } from '../../core/board/index.ts';
 import { faultOf, type Instant } from '../../core/model/index.ts';
+import type { Service } from '../../core/services/index.ts';
 import type { Sink } from '../../core/sinks/index.ts';
 import { eventFilePath, type Outbox } from '../../core/sinks/outbox/index.ts';
 import type { Messages, Persona } from '../../core/sources/index.ts';
@@ -26,7 +27,8 @@ export interface Kept extends Saved {
   readonly identity: unknown;
 }
 
-export interface TrayWatches {
+/** Watches every persona of one hive. */
+export interface TrayWatches extends Service {
   readonly rounds: Rounds;
   /** The address of a persona of this hive, null when it is not one of its. */
   addressOf(persona: string): string | null;
@@ -36,8 +38,6 @@ export interface TrayWatches {
   poll(): void;
   /** After a gap: connections are dropped, and everything is asked for at once. */
   renew(): void;
-  /** Until the machine stops. */
-  run(): Promise<void>;
   /** Takes its personas off the board, once it does not run any more. What they kept stays. */
   leave(): void;
 }
@@ -209,15 +209,15 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
   });
 
   /** Who is there, or null: the hive can't say now, which is on the board. */
-  async function directory(): Promise<readonly Persona[] | null> {
+  async function directory(signal: AbortSignal): Promise<readonly Persona[] | null> {
     for (;;) {
       const gap = patience.signal;
       try {
-        const personas = await source.personas(AbortSignal.any([machine.stop, gap]));
+        const personas = await source.personas(AbortSignal.any([signal, gap]));
         put({ is: 'source', at: machine.clock.now(), source: source.id, address: hive.address, fault: null });
         return personas;
       } catch (error) {
-        if (machine.stop.aborted) return null;
+        if (signal.aborted) return null;
         if (gap.aborted) continue; // it was cut: no failure
         const fault = faultOf(error, { is: 'source', key: source.id });
         put({ is: 'source', at: machine.clock.now(), source: source.id, address: hive.address, fault });
@@ -230,13 +230,13 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
    * Asks again until the directory answers once; from then on the rescan of the rounds looks after it. After a gap it asks
    * at once, and its waits are short again.
    */
-  async function untilListed(): Promise<void> {
+  async function untilListed(signal: AbortSignal): Promise<void> {
     let wait = DIRECTORY_RETRY_MS;
-    while (!machine.stop.aborted) {
+    while (!signal.aborted) {
       const gap = patience.signal;
-      await machine.clock.sleep(wait, AbortSignal.any([machine.stop, gap]));
+      await machine.clock.sleep(wait, AbortSignal.any([signal, gap]));
       wait = gap.aborted ? DIRECTORY_RETRY_MS : Math.min(wait * 2, DIRECTORY_RETRY_MOST_MS);
-      const personas = machine.stop.aborted ? null : await directory();
+      const personas = signal.aborted ? null : await directory(signal);
       if (personas === null) continue;
       for (const persona of personas) rounds.wake(persona.address);
       listed = true;
@@ -251,6 +251,7 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
   }
 
   return {
+    name: `watch of ${source.id}`,
     rounds,
     addressOf: (persona) => addresses.get(persona) ?? null,
     markRead(persona, which) {
@@ -270,10 +271,11 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       for (const persona of addresses.keys()) put({ is: 'left', at: machine.clock.now(), persona });
       addresses.clear();
     },
-    async run() {
-      if ((await hive.appears?.(machine.stop)) === 'came') isKnown = true;
-      if (machine.stop.aborted) return;
-      const now = await directory();
+    async run(signal) {
+      for (const persona of joinedAs.keys()) again.add(persona); // it runs again after a failure
+      if ((await hive.appears?.(signal)) === 'came') isKnown = true;
+      if (signal.aborted) return;
+      const now = await directory(signal);
       // Personas we kept a position of are watched although the hive is down: else nobody would see that it is. Where
       // they come and go, those that went while nobody watched have something to be told, once.
       const known = [...options.kept].flatMap(([id, kept]) => {
@@ -284,11 +286,11 @@ export function trayWatches(options: TrayWatchesOptions): TrayWatches {
       const all = new Map([...known, ...(now ?? [])].map((persona) => [persona.address, persona]));
       const watchers = await Promise.all([...all.values()].map(opened));
       listed = now !== null;
-      const rest = listed ? Promise.resolve() : untilListed();
+      const rest = listed ? Promise.resolve() : untilListed(signal);
       await Promise.all([
         rounds.run(
           watchers.filter((w) => w !== null),
-          machine.stop,
+          signal,
         ),
         rest,
       ]);

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { createBoard } from '../../core/board/index.ts';
 import { openHistory } from '../../core/history/index.ts';
-import type { Decisions } from '../../core/inbox/decisions/index.ts';
-import { type LocalHive, openLocalHive, sealAll } from '../../core/inbox/index.ts';
+import { openLocalHive, sealAll } from '../../core/inbox/index.ts';
 import { type DaemonName, installedDaemons, ownDaemonPlaces } from '../../core/link/index.ts';
 import { Fault, faultOf } from '../../core/model/index.ts';
-import { eventFilePath, type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
+import { type Service, supervise, untilAborted } from '../../core/services/index.ts';
+import { eventFilePath, openOutbox } from '../../core/sinks/outbox/index.ts';
 import type { Messages } from '../../core/sources/index.ts';
 import {
   type Dirs,
@@ -14,7 +14,6 @@ import {
   isDamage,
   openRetentionClock,
   openStore,
-  type RetentionClock,
   readStoreReport,
   refuseWrites,
   stemOf,
@@ -31,28 +30,30 @@ import { version } from '../version.node.ts';
 import { brainclawHere } from './brainclaw-here.node.ts';
 import { brainclawPlaces } from './brainclaw-places.node.ts';
 import { catchUpAfterGaps } from './catch-up.ts';
+import { createDaemonsService } from './daemons-service.ts';
+import { createDecisionsService } from './decisions-service.ts';
+import { createDiskSpaceService, diskFault } from './disk-space-service.ts';
 import { gardenOf } from './garden.ts';
 import { greet } from './greeting.ts';
 import { hivesOf, localIdOf, primaryOf, type WatchedHive, withoutToken } from './hives.ts';
+import { createHookStampsService } from './hook-stamps-service.ts';
 import { claimInstance, type Instance, type Running } from './instance.ts';
 import { keepActs } from './keep-acts.ts';
-import { keepDaemons } from './keep-daemons.ts';
-import { keepDecisions } from './keep-decisions.ts';
-import { diskFault, keepDisk } from './keep-disk.ts';
-import { keepInstalled } from './keep-installed.ts';
-import { keepNudges, nudgeWays } from './keep-nudges.ts';
-import { keepProjects } from './keep-projects.ts';
-import { keepQueues } from './keep-queues.ts';
-import { keepStamps } from './keep-stamps.ts';
-import { keepStoreCopy } from './keep-store-copy.node.ts';
 import { keepUpstream } from './keep-upstream.ts';
 import type { Machine } from './machine.ts';
 import { copyToAnotherDisk } from './memory-copy.node.ts';
+import { createNudgeService, nudgeWays } from './nudge-service.ts';
 import { prismOf } from './prism.ts';
 import { prismPlaces } from './prism-places.node.ts';
-import { keepQuietHours } from './quiet-hours.ts';
+import { createProjectsService } from './projects-service.ts';
+import { createQueueService } from './queue-service.ts';
+import { createQuietHoursService } from './quiet-hours-service.ts';
 import { reconcileStore } from './reconcile-store.ts';
-import { keepRelay } from './relay.ts';
+import { createRelayService } from './relay-service.ts';
+import { createRepairService, type RepairOptions } from './repair-service.ts';
+import { createRestService } from './rest-service.ts';
+import { createRetentionService } from './retention-service.ts';
+import { createStoreCopy } from './store-copy-service.node.ts';
 import { type Surfaces, startSurfaces } from './surfaces.ts';
 import { toldEarly } from './told-early.ts';
 import { type Kept, type TrayWatches, trayWatches } from './tray-watches.ts';
@@ -76,12 +77,7 @@ const JOURNAL = 'outbox.journal';
 const HISTORY = 'history.sqlite';
 /** Facts become the picture so much later unless somebody looks before: what they speak of goes first, into files. */
 const FOLD_AFTER_MS = 20;
-/** Without an event for so long, the process is at rest. */
-const REST_AFTER_MS = 1000;
-const REAP_EVERY_MS = 6 * 3_600_000;
 const DAMAGED = { is: 'machine', key: 'damaged-messages' } as const;
-/** How often the clock that deletes is written down. */
-const RETENTION_BEAT_MS = 600_000;
 const DAY_MS = 86_400_000;
 const NO_COPY_MS = 2000;
 /** So long the end of the trouble is shown before everything begins anew. */
@@ -177,8 +173,8 @@ async function run(
   // What the outbox of a copy takes is its own; all else would be taken from a person or an agent, and lost.
   using db = readOnly === null ? truth : refuseWrites(openStore(join(dirs.state, DATABASE)), readOnly.fault);
   // Behind both, so that it is made before either is closed.
-  using _copy =
-    readOnly === null ? keepStoreCopy(truth, { clock, log, put: (fact) => board.put(fact), onDamage }) : null;
+  using copy =
+    readOnly === null ? createStoreCopy(truth, { clock, log, put: (fact) => board.put(fact), onDamage }) : null;
   const retention = openRetentionClock(truth, clock);
   const board = createBoard(log, (run) => void clock.after(FOLD_AFTER_MS, run));
   const onDamaged = (count: number): void => {
@@ -244,14 +240,20 @@ async function run(
     if (report !== null) writeStoreReport(db.path, { ...report, isFilled: true });
   }
   const kept = outbox.allKept();
-  const watch = (hive: WatchedHive, its: Machine, known: ReadonlyMap<string, Kept>): TrayWatches =>
-    trayWatches({ hive, settings, outbox, directory, kept: known, board, machine: its, run: runId, settling });
-  const watches = hives.map((hive) => watch(hive, stopping, kept));
+  const watch = (hive: WatchedHive, known: ReadonlyMap<string, Kept>): TrayWatches =>
+    trayWatches({ hive, settings, outbox, directory, kept: known, board, machine: stopping, run: runId, settling });
+  const watches = hives.map((hive) => watch(hive, kept));
   const ofHives = [...watches];
-  const projects = keepProjects(
+  await using supervisor = supervise({
+    clock,
+    log,
+    report: (service, fault) => board.put({ is: 'machine', at: clock.now(), key: `service:${service}`, fault }),
+  });
+  const projects = createProjectsService(
     {
       ...{ settings, places: brainclawPlaces(settings.brainclaw), state: dirs.state, put: board.put, watches },
-      watch: (hive, its) => watch(hive, its, outbox.allKept()), // one that was let go kept more since the start
+      watch: (hive) => watch(hive, outbox.allKept()), // one that was let go kept more since the start
+      supervisor,
       seedOf: (project) => acts.seedOf(project),
     },
     withoutToken(stopping),
@@ -262,22 +264,19 @@ async function run(
   const preferences = keptPreferences(db);
   for (const { persona, until } of preferences.mutes()) board.put({ is: 'muted', at: clock.now(), persona, until });
   for (const persona of preferences.hidden()) board.put({ is: 'hidden', at: clock.now(), persona, hidden: true });
-  using quietHours = keepQuietHours({ hours: settings.quietHours ?? null, preferences, board, clock });
+  const quietHours = createQuietHoursService({ hours: settings.quietHours ?? null, preferences, board, clock });
   let surfaces: Surfaces | null = null;
   const shown = (): Surfaces => {
     if (surfaces !== null) return surfaces;
     throw new Fault('usage', 'hivebar is still starting: try again in a moment', { is: 'machine', key: 'action' });
   };
-  using asked = keepDecisions({ db, local, state: dirs.state, board, idOf: localIdOf(hives) }, stopping);
+  const decisions = createDecisionsService({ db, local, state: dirs.state, board, idOf: localIdOf(hives) }, stopping);
   const isWhole = readOnly === null;
-  using _queues = isWhole ? keepQueues({ db, local, state: dirs.state, config: dirs.config }, stopping) : null;
-  using _stamps = isWhole ? keepStamps(db, dirs, stopping) : null;
-  using _nudges = isWhole ? keepNudges({ db, local, dirs, ways: nudgeWays(settings) }, stopping) : null;
   using upstream = keepUpstream({ db, local, dirs }, stopping);
   const hiveChanged = (): void => {
     local.changedElsewhere();
     upstream.registrations.look();
-    asked.look();
+    decisions.wake();
   };
   using _changed = watchChanged(dirs.run, {
     clock,
@@ -293,7 +292,7 @@ async function run(
       return poll(watches, persona);
     },
     hiveChanged,
-    decide: asked.decisions.respond,
+    decide: decisions.decisions.respond,
     mute(persona, until) {
       preferences.setMute(persona, until);
       board.put({ is: 'muted', at: clock.now(), persona, until });
@@ -320,15 +319,22 @@ async function run(
 
   let hasRoom = false;
   using early = toldEarly(board);
-  const fits = readOnly === null ? {} : { fits: () => void leaveReadOnly() };
-  using _disk = keepDisk({ state: real.state, board, ...fits }, stopping);
-  const watching = Promise.all([...ofHives, projects].map((each) => each.run()));
-  watching.catch(() => stop.abort());
+  const fits = readOnly === null ? {} : { onSpace: () => void leaveReadOnly() };
+  const start = (...services: readonly Service[]): void => services.forEach(supervisor.add);
+  start(quietHours, decisions.numbers, decisions);
+  if (isWhole) {
+    start(
+      createQueueService({ db, local, dirs }, stopping),
+      createHookStampsService(db, dirs, stopping),
+      createNudgeService({ db, local, dirs, ways: nudgeWays(settings) }, stopping),
+    );
+  }
+  start(createDiskSpaceService({ state: real.state, board, ...fits }, stopping), ...ofHives, projects);
   try {
     await using status = await startStatus({
       board,
       hive: local,
-      decisions: asked.decisions,
+      decisions: decisions.decisions,
       projects: projects.all,
       signals: upstream,
       keys: upstream.keys,
@@ -363,43 +369,32 @@ async function run(
     });
     surfaces = started;
     void tellAutostart();
-    using _installed = isWhole
-      ? keepInstalled(
-          {
-            ...{ hooks: hookInstaller(machine.env), login, put: board.put },
-            daemons: () =>
-              installedDaemons(disk, join(dirs.state, 'daemons')).flatMap((one) =>
-                one.is === 'bad' || one.config.owner !== 'launcher'
-                  ? []
-                  : {
-                      name: one.name,
-                      service: daemonService(
-                        withoutToken(machine),
-                        one.config,
-                        ownDaemonPlaces(one.config, machine.env).dir,
-                      ),
-                    },
-              ),
-          },
-          stopping,
-        )
-      : null;
     if (plan.open)
       await actions
         .get('page')
         ?.run({}, stopping.stop)
         .catch((error: unknown) => log.warn(String(error)));
-    const placesOf = (daemon: DaemonName) => ownDaemonPlaces(daemon, machine.env);
-    const daemons = { directory: join(dirs.state, 'daemons'), placesOf };
-    await using _daemons = isWhole ? keepDaemons(daemons, withoutToken(stopping)) : null;
-    await using _relay = isWhole ? await keepRelay({ settings, db, local, board, wakefulness }, stopping) : null;
     using _poke = machine.onPoke(() => house.poll(null));
-    using _rest = resting(outbox, stopping);
-    using _reaper = isWhole ? reaping(local, asked.decisions, retention, settings, stopping) : null;
-    await until(stopping.stop);
+    start(createRestService(outbox, stopping));
+    if (isWhole) {
+      const daemonsDirectory = join(dirs.state, 'daemons');
+      const placesOf = (daemon: DaemonName) => ownDaemonPlaces(daemon, machine.env);
+      const daemons = (): readonly InstalledUnit[] => installedUnits(daemonsDirectory, machine);
+      start(
+        ...(copy?.services ?? []),
+        createRepairService({ hooks: hookInstaller(machine.env), login, daemons, put: board.put }, stopping),
+        createDaemonsService({ directory: daemonsDirectory, placesOf }, withoutToken(stopping)),
+        createRelayService({ settings, db, local, board, wakefulness }, stopping),
+        createRetentionService(
+          { local, decisions: decisions.decisions, retention, keepMailDays: settings.keepMailDays },
+          stopping,
+        ),
+      );
+    }
+    await untilAborted(stopping.stop);
   } finally {
     stop.abort();
-    await watching;
+    await supervisor[Symbol.asyncDispose]();
   }
   return hasRoom && !machine.stop.aborted ? 'space' : 'stopped';
 
@@ -426,20 +421,6 @@ async function run(
 /** Others go on when there is room: what they told meanwhile could not be kept. */
 function onlyOwnHive({ nats: _, ...settings }: Settings): Settings {
   return { ...settings, hives: [], garden: { is: 'off' }, brainclaw: { is: 'off' } };
-}
-
-function resting(outbox: Outbox<Kept>, { clock, atRest }: Machine): Disposable {
-  let timer = clock.after(REST_AFTER_MS, atRest);
-  const told = outbox.onTold(() => {
-    timer[Symbol.dispose]();
-    timer = clock.after(REST_AFTER_MS, atRest);
-  });
-  return {
-    [Symbol.dispose]() {
-      told[Symbol.dispose]();
-      timer[Symbol.dispose]();
-    },
-  };
 }
 
 function settingsOf(settings: Settings, plan: TrayPlan): Settings {
@@ -474,53 +455,13 @@ function markRead(watches: readonly TrayWatches[], persona: string, which: Messa
   throw new Fault('usage', what, { is: 'machine', key: 'action' });
 }
 
-/** Mail and closed decisions are kept for a time, then deleted: at start and every few hours. */
-function reaping(
-  local: LocalHive,
-  decisions: Pick<Decisions, 'reap'>,
-  retention: RetentionClock,
-  settings: Settings,
-  { clock, log, stop }: Machine,
-): Disposable {
-  let next: Disposable | null = null;
-  let reapedAt = Number.NEGATIVE_INFINITY;
-  const beat = (): void => {
-    if (stop.aborted) return;
-    try {
-      retention.beat();
-      if (clock.monotonic() - reapedAt >= REAP_EVERY_MS) {
-        const now = retention.now();
-        local.reap(now - settings.keepMailDays * DAY_MS, now);
-        decisions.reap(now - settings.keepMailDays * DAY_MS);
-        reapedAt = clock.monotonic();
-      }
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      log.warn(`old mail could not be deleted: ${error.explain()}`);
-    }
-    next = clock.after(RETENTION_BEAT_MS, beat);
-  };
-  beat();
-  const days = Math.round(retention.doubtedMs() / DAY_MS);
-  if (days > 0) {
-    const why = `the clock of this machine is ${days} days ahead of when hivebar last ran`;
-    log.warn(`${why}: nothing is deleted by it before it has gone on so for a day`);
-  }
-  return {
-    [Symbol.dispose]() {
-      next?.[Symbol.dispose]();
-      try {
-        retention.beat();
-      } catch (error) {
-        if (!(error instanceof Fault)) throw error; // else it is older at the next start, and deletes later
-      }
-    },
-  };
-}
+type InstalledUnit = ReturnType<RepairOptions['daemons']>[number];
 
-function until(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+/** The units of the persona daemons that the system's own launcher runs. */
+function installedUnits(directory: string, machine: Machine): readonly InstalledUnit[] {
+  return installedDaemons(machine.disk, directory).flatMap((daemon) => {
+    if (daemon.is === 'bad' || daemon.config.owner !== 'launcher') return [];
+    const { dir } = ownDaemonPlaces(daemon.config, machine.env);
+    return [{ name: daemon.name, service: daemonService(withoutToken(machine), daemon.config, dir) }];
   });
 }

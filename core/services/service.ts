@@ -8,3 +8,11 @@ export interface Service {
    */
   run(signal: AbortSignal): Promise<void>;
 }
+
+/** Resolves as soon as `signal` aborts. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

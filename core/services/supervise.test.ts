@@ -105,6 +105,19 @@ describe('a supervisor', () => {
     assert.deepEqual(reported, []);
   });
 
+  test('stops one service alone, and takes back what it said of it', async () => {
+    const { clock, supervisor, reported } = rig();
+    await using _supervisor = supervisor;
+    const works = service('works', 'works');
+    supervisor.add(works);
+    const fails = supervisor.add(service('fails', 'throws'));
+    await clock.advance(0);
+    await fails[Symbol.asyncDispose]();
+    assert.deepEqual(reported, ['fails: Error: boom', 'fails: sound']);
+    assert.equal(works.started[0]?.aborted, false);
+    assert.equal(clock.waiting, 0);
+  });
+
   test('disposed, has stopped every service, waits for none that failed, and leaves no timer', async () => {
     const { clock, supervisor, reported } = rig();
     const works = service('works', 'works');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keepDaemons } from '../../app/compose/keep-daemons.ts';
+import { createDaemonsService } from '../../app/compose/daemons-service.ts';
 import { startKeyOf } from '../../app/open/index.ts';
 import type { DaemonConfig, DaemonName, DaemonStatus } from '../../core/link/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
@@ -196,10 +196,11 @@ describe('persona daemons that the tray owns', () => {
     };
     const options = { directory: home.at('daemons'), placesOf: ({ identity }: DaemonName) => home.places(identity) };
     let pid = 0;
-    {
-      await using _daemons = keepDaemons(options, machine);
-      pid = (await runs(home, null, 'ada')).pid;
-    }
+    const stop = new AbortController();
+    const running = createDaemonsService(options, machine).run(stop.signal);
+    pid = (await runs(home, null, 'ada')).pid;
+    stop.abort();
+    await running;
     assert.equal(isAlive(pid), false);
     assert.deepEqual(lines, [`the daemon acme-ada was started (pid ${pid})`, 'the daemon acme-ada was ended: asked']);
   });

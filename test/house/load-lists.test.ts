@@ -62,13 +62,13 @@ describe('load lists', () => {
     for (const entry of ['app/compose/tray.ts', 'app/cli/run.ts']) {
       assert.ok(forbiddenLoads(files, entry, ['nats-io']).length > 0, `${entry} has a relay`);
       const without = files.map((file) =>
-        file.path === 'app/compose/relay.ts'
+        file.path === 'app/compose/relay-service.ts'
           ? { ...file, imports: file.imports.filter(({ specifier }) => !specifier.endsWith('/relay/index.ts')) }
           : file,
       );
       assert.deepEqual(forbiddenLoads(without, entry, ['nats-io']), []);
     }
-    const relay = files.find(({ path }) => path === 'app/compose/relay.ts')?.text ?? '';
+    const relay = files.find(({ path }) => path === 'app/compose/relay-service.ts')?.text ?? '';
     assert.match(relay, /if \(nats === undefined\) return[\s\S]*await import\(\s*'[^']*\/relay\/index\.ts'/);
     assert.doesNotMatch(relay, /from '[^']*\/relay\/index\.ts'/);
   });

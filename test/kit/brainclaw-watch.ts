@@ -96,7 +96,7 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
     ...{ outbox, directory, kept: outbox.allKept(), board, machine },
     ...{ run: '00ff00ff00ff00ff', settling: () => false },
   });
-  const running = watches.run();
+  const running = watches.run(stop.signal);
   started.defer(async () => {
     stop.abort();
     await running;

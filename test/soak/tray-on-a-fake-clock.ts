@@ -143,7 +143,7 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
   };
   started.use(renderTray(board, driver, clock));
 
-  const running = watches.run();
+  const running = watches.run(stop.signal);
   started.defer(async () => {
     stop.abort();
     await running;

@@ -4,10 +4,11 @@ import { createBoard, type Fact, type OpenGate } from '../../core/board/index.ts
 import { openLocalHive } from '../../core/inbox/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import type { Log } from '../../core/ports/index.ts';
+import { supervise } from '../../core/services/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { newItem } from '../../test/kit/new-item.ts';
-import { tellLocal } from './tell-local.ts';
+import { createLocalNumbersService } from './local-numbers-service.ts';
 
 function rig() {
   const clock = fakeClock();
@@ -24,7 +25,7 @@ function rig() {
   board.facts((fact) => void facts.push(fact));
   const gates = new Map<string, readonly OpenGate[]>();
   const broken = { is: false };
-  const teller = tellLocal(
+  const numbers = createLocalNumbersService(
     {
       db,
       local,
@@ -36,8 +37,10 @@ function rig() {
       idOf: (name) => `local-${name}`,
       board,
     },
-    { clock, log },
+    { clock },
   );
+  const supervisor = supervise({ clock, log, report: () => {} });
+  supervisor.add(numbers);
   const joins = (name: string): void =>
     board.put({
       is: 'joined',
@@ -52,46 +55,46 @@ function rig() {
       staleAfterMs: 1,
     });
   const told = () => facts.flatMap((fact) => (fact.is === 'local' ? [[fact.persona, ...fact.local.pending]] : []));
-  return { clock, local, board, facts, teller, joins, told, gates, broken, warned };
+  return { clock, local, board, facts, numbers, supervisor, joins, told, gates, broken, warned };
 }
 
-test('a storm of mail is one picture, and mail that came before its persona joined is not missed', async () => {
-  const { clock, local, teller, joins, told, board } = rig();
-  using _ = teller;
+test('a storm of mail is one snapshot, and mail that came before its persona joined is not missed', async () => {
+  const { clock, local, numbers, supervisor, joins, told, board } = rig();
+  await using _ = supervisor;
   for (let i = 0; i < 50; i += 1) local.items.push([newItem({ dedupKey: `${i}` })]);
   await clock.advance(100);
   assert.deepEqual(told(), [['local-ada', 0, 0, 50, 0, 0]]);
   joins('ada');
   await clock.advance(100);
   assert.deepEqual(board.snapshot().personas[0]?.local?.pending, [0, 0, 50, 0, 0]);
-  teller.look();
+  numbers.wake();
   await clock.advance(100);
   assert.equal(told().length, 2, 'nothing changed, nothing is told');
 });
 
 test('gates that are gone are gone from the board', async () => {
-  const { clock, teller, joins, gates, board } = rig();
-  using _ = teller;
+  const { clock, numbers, supervisor, joins, gates, board } = rig();
+  await using _ = supervisor;
   joins('ada');
   gates.set('ada', [{ id: 'tests', hook: 'Stop', mode: 'strict', description: 'x' }]);
-  teller.look();
+  numbers.wake();
   await clock.advance(100);
   assert.equal(board.snapshot().personas[0]?.local?.gates.length, 1);
   gates.clear();
-  teller.look();
+  numbers.wake();
   await clock.advance(100);
   assert.deepEqual(board.snapshot().personas[0]?.local?.gates, []);
 });
 
-test('what can not be looked at is said once, and looked at again when asked; what was known stays', async () => {
-  const { clock, teller, joins, gates, broken, warned, board } = rig();
-  using _ = teller;
+test('given gates that cannot be read, it says so once, keeps what was known, and reads them as soon as it can', async () => {
+  const { clock, numbers, supervisor, joins, gates, broken, warned, board } = rig();
+  await using _ = supervisor;
   joins('ada');
   gates.set('ada', [{ id: 'tests', hook: 'Stop', mode: 'strict', description: 'x' }]);
   await clock.advance(100);
   broken.is = true;
   for (let i = 0; i < 3; i += 1) {
-    teller.look();
+    numbers.wake();
     await clock.advance(100);
   }
   assert.equal(warned.length, 1, String(warned));
@@ -99,14 +102,14 @@ test('what can not be looked at is said once, and looked at again when asked; wh
   assert.equal(board.snapshot().personas[0]?.local?.gates.length, 1);
   broken.is = false;
   gates.clear();
-  teller.look();
-  await clock.advance(100);
+  numbers.wake();
+  await clock.advance(8000);
   assert.deepEqual(board.snapshot().personas[0]?.local?.gates, []);
 });
 
-test('nothing is told any more when it has ended', async () => {
-  const { clock, local, teller, facts } = rig();
-  teller[Symbol.dispose]();
+test('stopped, it reports nothing more', async () => {
+  const { clock, local, supervisor, facts } = rig();
+  await supervisor[Symbol.asyncDispose]();
   local.items.push([newItem({})]);
   await clock.advance(1000);
   assert.deepEqual([facts, clock.waiting], [[], 0]);

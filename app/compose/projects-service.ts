@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import type { Fact } from '../../core/board/index.ts';
+import type { Service, Supervisor } from '../../core/services/index.ts';
 import {
   BOARD,
   type BrainclawOptions,
@@ -21,7 +22,7 @@ import type { WatchedHive } from './hives.ts';
 import type { Machine } from './machine.ts';
 import type { TrayWatches } from './tray-watches.ts';
 
-export interface KeepProjectsOptions {
+export interface ProjectsServiceOptions {
   readonly settings: Settings;
   readonly places: ProjectPlaces;
   /** The state directory. */
@@ -29,20 +30,19 @@ export interface KeepProjectsOptions {
   readonly put: (fact: Fact) => void;
   /** All watches of the process: those of projects come and go among them. */
   readonly watches: TrayWatches[];
-  /** Makes the watches of a hive, which end with the machine. */
-  readonly watch: (hive: WatchedHive, machine: Machine) => TrayWatches;
+  /** Makes the watches of a hive. */
+  readonly watch: (hive: WatchedHive) => TrayWatches;
+  readonly supervisor: Supervisor;
   /** The one question at activation; null: nobody may be asked. */
   readonly seedOf: (project: Project) => BrainclawOptions['seed'];
 }
 
 /** The projects of brainclaw that are watched. */
-export interface KeptProjects {
+export interface ProjectsService extends Service {
   /** Now, by id. */
   all(): readonly ProjectSeen[];
   /** Looks for projects now. */
   poll(): void;
-  /** Looks for projects, watches them as they come, and lets them go. Until the machine stops. */
-  run(): Promise<void>;
 }
 
 const RESCAN_MS = 60_000;
@@ -53,22 +53,21 @@ interface Watched {
   readonly said: string;
   readonly source: BrainclawSource;
   readonly watches: TrayWatches;
-  readonly stop: AbortController;
-  readonly ended: Promise<void>;
+  /** Its watches, as they run; disposing ends them. */
+  readonly running: AsyncDisposable[];
   /** As last told to the board. */
   told: Sheet | null;
   rev: string | null;
 }
 
-export function keepProjects(options: KeepProjectsOptions, machine: Machine): KeptProjects {
+/** Looks for projects, watches them as they come, and lets them go. */
+export function createProjectsService(options: ProjectsServiceOptions, machine: Machine): ProjectsService {
   const { settings, places, put, watches } = options;
   const { disk, clock, log } = machine;
   const byStore = new Map<string, Watched>();
   const said = new Set<string>();
-  const broken = Promise.withResolvers<never>();
   /** Cuts the wait for the next search. */
   let hurry = new AbortController();
-  broken.promise.catch(() => {}); // whoever waits for it hears of it
 
   /** The page is told of a sheet when it differs, whatever became of the counts. */
   const tell = (watched: Watched): void => {
@@ -82,25 +81,20 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
   };
 
   const join = (project: FoundProject, said: string, cursor: BrainclawOptions['cursor']): void => {
-    const stop = new AbortController();
-    const own: Machine = { ...machine, stop: AbortSignal.any([machine.stop, stop.signal]) };
     const seed = options.seedOf(project);
     const changed = (): void => tell(watched);
-    const { source, hive } = projectHive(project, settings, own, { cursor, seed, changed });
-    const its = options.watch(hive, own);
-    const ended = Promise.resolve() // it reads, and so tells, only when it is known here
-      .then(() => its.run())
-      .catch((error: unknown) => broken.reject(error));
-    const watched: Watched = { project, said, source, watches: its, stop, ended, told: null, rev: null };
+    const { source, hive } = projectHive(project, settings, machine, { cursor, seed, changed });
+    const its = options.watch(hive);
+    const watched: Watched = { project, said, source, watches: its, running: [], told: null, rev: null };
     watches.push(its);
     byStore.set(project.store, watched);
+    watched.running.push(options.supervisor.add(its)); // it reads, and so reports, only when it is known here
     log.info(`${source.id}: watching ${project.root}`);
   };
 
-  const letGo = async ({ project, source, watches: its, stop, ended }: Watched): Promise<void> => {
+  const letGo = async ({ project, source, watches: its, running }: Watched): Promise<void> => {
     byStore.delete(project.store);
-    stop.abort();
-    await ended;
+    for (const each of running) await each[Symbol.asyncDispose]();
     const at = watches.indexOf(its);
     if (at >= 0) watches.splice(at, 1);
     await source[Symbol.asyncDispose]();
@@ -125,7 +119,7 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
   };
 
   /** Joins what is new, and lets go what is over or goes by another id now. */
-  const follow = async (projects: readonly FoundProject[], cursors: Cursors): Promise<void> => {
+  const follow = async (projects: readonly FoundProject[], cursors: Cursors, signal: AbortSignal): Promise<void> => {
     const idOf = new Map(projects.map(({ store, id }) => [store, id]));
     // A named one that is gone is an outage, as an unmounted disk is; one that was found is over.
     const isOver = ({ project, said }: Watched): boolean => {
@@ -136,11 +130,12 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
     const fresh = projects.filter(({ store }) => !byStore.has(store));
     const taken = [...byStore.values()].map(({ project }) => project.id);
     const holder = (id: string): string | null => cursors.holder(sourceIdOf({ id }));
-    for (const project of machine.stop.aborted ? [] : distinctIds(fresh, taken, holder))
+    for (const project of signal.aborted ? [] : distinctIds(fresh, taken, holder))
       join(project, idOf.get(project.store) ?? project.id, cursors.of(sourceIdOf(project), project.store));
   };
 
   return {
+    name: 'search for projects',
     all: () =>
       [...byStore.values()]
         .map(({ project, source, rev }) => ({
@@ -153,23 +148,22 @@ export function keepProjects(options: KeepProjectsOptions, machine: Machine): Ke
         }))
         .sort((a, b) => (a.id < b.id ? -1 : 1)),
     poll: () => hurry.abort(),
-    async run() {
+    async run(signal) {
       if (places.projects.length === 0 && places.roots.length === 0) return;
       using cursors = openCursors(options.state, machine);
       const pause = async (): Promise<void> => {
-        await clock.sleep(0, machine.stop);
+        await clock.sleep(0, signal);
       };
       try {
-        while (!machine.stop.aborted) {
+        while (!signal.aborted) {
           hurry = new AbortController();
           const { projects, troubles } = await findProjects(disk.files, places, pause);
           for (const trouble of troubles) {
             if (!said.has(trouble)) log.warn(`looking for brainclaw projects: ${trouble}`);
             said.add(trouble);
           }
-          await follow(projects, cursors);
-          const rest = AbortSignal.any([machine.stop, hurry.signal]);
-          await Promise.race([clock.sleep(RESCAN_MS, rest), broken.promise]);
+          await follow(projects, cursors, signal);
+          await clock.sleep(RESCAN_MS, AbortSignal.any([signal, hurry.signal]));
         }
       } finally {
         await Promise.all([...byStore.values()].map(letGo));

@@ -1,11 +1,12 @@
 import type { Board, OpenDecision, OpenGate } from '../../core/board/index.ts';
 import type { Decision, Decisions } from '../../core/inbox/decisions/index.ts';
 import { type LocalHive, unreadByPriority } from '../../core/inbox/index.ts';
-import { Fault, type PersonaId } from '../../core/model/index.ts';
+import type { PersonaId } from '../../core/model/index.ts';
+import { onDemand, type Service } from '../../core/services/index.ts';
 import type { Database } from '../../core/state/index.ts';
 import type { Machine } from './machine.ts';
 
-export interface TellLocalOptions {
+export interface LocalNumbersOptions {
   readonly db: Database;
   readonly local: LocalHive;
   readonly decisions: Pick<Decisions, 'list'>;
@@ -16,45 +17,40 @@ export interface TellLocalOptions {
   readonly board: Board;
 }
 
-export interface LocalTeller extends Disposable {
-  /** Looks at decisions and gates, soon: they changed, here or in another process. */
-  look(): void;
+export interface LocalNumbersService extends Service {
+  /** Reads decisions and gates again, soon: they changed, here or in another process. */
+  wake(): void;
 }
 
-/** What changed is put together for so long: a storm of mail is one picture. */
+/** What changed within this time is put on the board together. */
 const GATHER_MS = 100;
 /** The newest so many: more than a person answers. */
 const MOST_DECISIONS = 200;
 const NO_GATES: readonly OpenGate[] = [];
 
 /** Puts on the board what only the hive of this machine knows: unread by priority, open gates, open decisions. */
-export function tellLocal(options: TellLocalOptions, { clock, log }: Pick<Machine, 'clock' | 'log'>): LocalTeller {
+export function createLocalNumbersService(
+  options: LocalNumbersOptions,
+  { clock }: Pick<Machine, 'clock'>,
+): LocalNumbersService {
   const { db, local, decisions, idOf, board } = options;
-  const pendingOf = unreadByPriority(db);
+  const countPending = unreadByPriority(db);
   /** Whose numbers are to be counted anew. */
   const changed = new Set<string>();
   let gates: ReadonlyMap<string, readonly OpenGate[]> = new Map();
-  let isLookDue = true;
-  let soon: Disposable | null = null;
-  let failed = false;
+  let areGatesOld = true;
+  const name = 'numbers of the local hive';
+  const rounds = onDemand({
+    name,
+    gatherMs: GATHER_MS,
+    clock,
+    round() {
+      if (areGatesOld) readGates();
+      count();
+    },
+  });
 
-  function wake(): void {
-    soon ??= clock.after(GATHER_MS, () => {
-      soon = null;
-      try {
-        if (isLookDue) lookAtAll();
-        count();
-        failed = false;
-      } catch (error) {
-        if (!(error instanceof Fault)) throw error;
-        if (!failed) log.warn(`what waits on this machine could not be looked at: ${error.explain()}`);
-        failed = true;
-      }
-    });
-  }
-
-  function lookAtAll(): void {
-    isLookDue = false;
+  function readGates(): void {
     const before = gates;
     const open = decisions.list({ persona: null, onlyOpen: true, limit: MOST_DECISIONS }).toReversed();
     gates = options.gates(open.map(({ persona }) => persona));
@@ -63,45 +59,45 @@ export function tellLocal(options: TellLocalOptions, { clock, log }: Pick<Machin
     // Who asks may be known by its bare name as the persona of another hive.
     const whoAsks = (name: string): PersonaId => (known.has(name) ? name : idOf(name));
     board.put({ is: 'asked', at: clock.now(), decisions: open.map((one) => openDecision(one, whoAsks)) });
+    areGatesOld = false;
   }
 
   function count(): void {
     const at = clock.now();
     for (const name of changed) {
+      const now = { pending: countPending(name, at), gates: gates.get(name) ?? NO_GATES };
       changed.delete(name);
-      const now = { pending: pendingOf(name, at), gates: gates.get(name) ?? NO_GATES };
       board.put({ is: 'local', at, persona: idOf(name), local: now });
     }
   }
 
-  const hints = local.hints((name) => {
-    changed.add(name);
-    wake();
-  });
-  // A fact about who has not joined is lost.
-  const joins = board.facts((fact) => {
-    if (fact.is !== 'joined') return;
-    isLookDue = true;
-    if (idOf(fact.address) === fact.persona) changed.add(fact.address);
-    wake();
-  });
-  const look = (): void => {
-    isLookDue = true;
-    wake();
-  };
-  look();
+  function wake(): void {
+    areGatesOld = true;
+    rounds.wake();
+  }
+
   return {
-    look,
-    [Symbol.dispose]() {
-      hints[Symbol.dispose]();
-      joins[Symbol.dispose]();
-      soon?.[Symbol.dispose]();
+    name,
+    wake,
+    async run(signal) {
+      areGatesOld = true;
+      using _hints = local.hints((name) => {
+        changed.add(name);
+        rounds.wake();
+      });
+      // A fact about who has not joined is lost.
+      using _joins = board.facts((fact) => {
+        if (fact.is !== 'joined') return;
+        if (idOf(fact.address) === fact.persona) changed.add(fact.address);
+        wake();
+      });
+      await rounds.run(signal);
     },
   };
 }
 
-function openDecision({ persona: name, ...of }: Decision, whoAsks: (name: string) => PersonaId): OpenDecision {
-  const { id, prompt, context, options, freeText, fallback, urgency, blocking, created, expires } = of;
-  const asked = { prompt, context, options, freeText, fallback, urgency, blocking, created, expires };
-  return { id, persona: whoAsks(name), ...asked };
+function openDecision({ persona, ...decision }: Decision, whoAsks: (name: string) => PersonaId): OpenDecision {
+  const { id, prompt, context, options, freeText, fallback, urgency, blocking, created, expires } = decision;
+  const question = { prompt, context, options, freeText, fallback, urgency, blocking, created, expires };
+  return { id, persona: whoAsks(persona), ...question };
 }

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Fact } from '../../core/board/index.ts';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
+import { supervise, untilAborted } from '../../core/services/index.ts';
 import { realDisk } from '../../core/state/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
 import { openSettings } from '../config/tray/index.ts';
-import { keepProjects } from './keep-projects.ts';
 import type { Machine } from './machine.ts';
+import { createProjectsService } from './projects-service.ts';
 import type { TrayWatches } from './tray-watches.ts';
 
 /** A project with this id; null: it is just being made, and has no configuration yet. */
@@ -28,41 +29,46 @@ function rig(place: Scratch, of: { projects?: readonly string[]; roots?: readonl
   const watches: TrayWatches[] = [];
   const lines: string[] = [];
   const machine = {
-    ...{ disk: realDisk(silentLog), clock, random: realRandom, stop: stop.signal },
+    ...{ disk: realDisk(silentLog), clock, random: realRandom },
     log: { ...silentLog, warn: (line: string) => void lines.push(line) },
   } as unknown as Machine; // nothing else of it is asked
-  const kept = keepProjects(
+  const report = (service: string): void => void lines.push(`${service} failed`);
+  const supervisor = supervise({ clock, log: silentLog, report });
+  const service = createProjectsService(
     {
       settings: { ...openSettings(place.at('none')).settings, brainclaw: { is: 'on' } },
       places: { projects: of.projects ?? [], roots: of.roots ?? [], depth: 3 },
       state: place.at('state'),
       put: (fact) => void facts.push(fact),
       watches,
-      watch: ({ source }, its) => ({
+      supervisor,
+      watch: ({ source }) => ({
         ...({} as TrayWatches),
         leave: () => void lines.push(`${source.id} left`),
-        run: async () => {
-          await source.personas(its.stop);
-          await new Promise<void>((resolve) => its.stop.addEventListener('abort', () => resolve(), { once: true }));
+        name: source.id,
+        run: async (signal) => {
+          await source.personas(signal);
+          await untilAborted(signal);
         },
       }),
       seedOf: () => null,
     },
     machine,
   );
-  const running = kept.run();
+  const running = service.run(stop.signal);
   return {
-    ...{ kept, facts, watches, lines, clock },
+    ...{ service, facts, watches, lines, clock },
     /** Lets time pass until it is so, in steps; at most two minutes. */
     async pass(what: string, is: () => boolean, step = 0): Promise<void> {
       for (let left = 120; left > 0 && !is(); left -= 1) await clock.advance(step);
       assert.ok(is(), what);
     },
-    ids: () => kept.all().map(({ id }) => id),
+    ids: () => service.all().map(({ id }) => id),
     [Symbol.asyncDispose]: async () => {
       stop.abort();
       await clock.advance(0);
       await running;
+      await supervisor[Symbol.asyncDispose]();
     },
   };
 }
@@ -78,7 +84,7 @@ test('a project below a root is found within a minute, watched, and let go once 
   assert.ok(all.clock.now() >= 1_060_000, 'not before a minute');
   assert.deepEqual(all.ids(), ['bc-one', 'bc-two']);
   renameSync(place.at('w/one'), place.at('away'));
-  all.kept.poll();
+  all.service.poll();
   await all.pass('its leave', () => all.facts.some(({ is }) => is === 'withdrawn'));
   assert.deepEqual([all.ids(), all.lines], [['bc-two'], ['bc-one left']]);
 });
@@ -90,7 +96,7 @@ test('one that is named stays when its store is gone', async () => {
   await all.pass('it', () => all.watches.length === 1);
   renameSync(one, place.at('away'));
   project(place, 'w/two', 'two');
-  all.kept.poll();
+  all.service.poll();
   await all.pass('another search', () => all.watches.length === 2);
   assert.deepEqual(all.ids(), ['bc-one', 'bc-two']);
 });
@@ -101,9 +107,9 @@ test('one that was just being made goes by its id once it says one', async () =>
   await using all = rig(place, { roots: [place.at('w')] });
   await all.pass('it', () => all.ids().join() === 'bc-made');
   project(place, 'w/made', 'prj_1');
-  all.kept.poll();
+  all.service.poll();
   await all.pass('its id', () => all.ids().join() === 'bc-prj_1');
-  assert.equal(all.kept.all()[0]?.root, root);
+  assert.equal(all.service.all()[0]?.root, root);
   assert.equal(all.watches.length, 1);
 });
 
